@@ -1,0 +1,36 @@
+// Package effect describes what a call may do to the world.
+//
+// Effects are the waist of the program: policy judges them, the scheduler
+// orders by them, the sandbox confines to them and the journal records them.
+// There is no second notion of risk, category or mutation.
+package effect
+
+// A Kind is one way of touching the world.
+type Kind string
+
+// The closed list of kinds.
+const (
+	Read      Kind = "read"      // reads a path
+	Write     Kind = "write"     // creates, changes or removes a path
+	Process   Kind = "process"   // starts a program
+	Network   Kind = "network"   // talks to a host
+	Git       Kind = "git"       // changes the index, a ref or the stash
+	Resource  Kind = "resource"  // holds a named thing: "port:8080", "cache:go-build", "db:test"
+	Permanent Kind = "permanent" // cannot be undone by us: history rewritten, published, deleted outside
+	Anything  Kind = "anything"  // cannot be bounded: the whole workspace and more
+)
+
+// An Effect is a kind and what it touches: a path, a host, a name, or "" where
+// the kind says it all.
+//
+// A path is slash-separated. Inside the workspace it is relative to the root,
+// without "." and ".." elements, and the root itself is "."; outside it is
+// absolute. Whoever declares an effect resolves its path first.
+type Effect struct {
+	Kind Kind   `json:"kind"`
+	On   string `json:"on,omitempty"`
+	Tree bool   `json:"tree,omitempty"` // On and all below it
+}
+
+// A Set is the most a call may do. The zero Set does nothing.
+type Set []Effect

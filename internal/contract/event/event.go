@@ -1,0 +1,196 @@
+// Package event holds the facts a session is made of, and their encoding.
+package event
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/recall"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// An Event is one recorded fact. Events are never changed, only followed.
+type Event struct {
+	Seq  int64     // 1, 2, 3, ... within a session
+	Time time.Time // stamped by the journal, in UTC and milliseconds; never goes back
+	Body Body
+}
+
+// A Body is one of the types below, or Opaque. Every version of each that was
+// ever written stays readable.
+type Body interface {
+	kind() string
+
+	// Waits reports whether it need not be on stable storage before what
+	// follows it.
+	Waits() bool
+}
+
+type (
+	// Opened starts or resumes a session.
+	Opened struct {
+		Session string      `json:"session"`
+		Root    string      `json:"root"` // absolute
+		Commit  string      `json:"commit,omitempty"`
+		Version string      `json:"version"` // of Belay
+		Model   string      `json:"model"`
+		Mode    string      `json:"mode"`
+		Tools   []tool.Spec `json:"tools"`
+		Parent  string      `json:"parent,omitempty"` // the session it was forked from ...
+		At      int64       `json:"at,omitempty"`     // ... and where
+	}
+
+	// Ruled is a rule file, as it stands from now on. An empty Text is one that
+	// is gone.
+	Ruled struct {
+		Path   string `json:"path"`
+		Digest string `json:"digest"`
+		Text   string `json:"text"`
+	}
+
+	// Asked is what the user said.
+	Asked struct {
+		Text     string   `json:"text"`
+		Mentions []string `json:"mentions,omitempty"`
+		Media    []string `json:"media,omitempty"` // handles
+	}
+
+	// Packed is what was put into the next request, and what was not.
+	Packed struct {
+		Kept    []recall.Item `json:"kept"`
+		Dropped []recall.Item `json:"dropped,omitempty"`
+	}
+
+	// Sent is a request that went to the model. Its JSON is the first Repeats
+	// bytes of the request sent before it, then the artifact's.
+	Sent struct {
+		Request string `json:"request"` // handle
+		Repeats int    `json:"repeats"`
+		Bytes   int    `json:"bytes"` // of the whole request
+	}
+
+	// Replied is the model's answer, calls included. A cut reply keeps only its
+	// text.
+	Replied struct {
+		Message model.Message `json:"message"`
+		Usage   model.Usage   `json:"usage"`
+		Cost    int64         `json:"cost,omitempty"` // micro-cents, by the prices of that day
+		Stop    model.Stop    `json:"stop"`
+	}
+
+	// Planned is exactly what a call would do.
+	Planned struct {
+		Plan tool.Plan `json:"plan"`
+	}
+
+	// Decided is the verdict on a plan.
+	Decided struct {
+		Call     string `json:"call"`
+		Plan     string `json:"plan"`    // its digest
+		Verdict  string `json:"verdict"` // allow or deny; who was asked is in By
+		By       string `json:"by"`      // the rule, as it was written, or "person"
+		Reason   string `json:"reason"`
+		Remember string `json:"remember,omitempty"` // the rule that settles such calls from now on
+	}
+
+	// Started is on disk before the first side effect.
+	Started struct {
+		Call        string          `json:"call"`
+		Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
+		Reads       bool            `json:"reads,omitempty"` // nothing but reads
+	}
+
+	// Finished ends a call. There is exactly one for each.
+	Finished struct {
+		Call   string      `json:"call"`
+		Result tool.Result `json:"result"`
+	}
+
+	// Settled is a person's word on an unknown call: retry, done or skip.
+	Settled struct {
+		Call string `json:"call"`
+		As   string `json:"as"`
+		By   string `json:"by"`
+		Note string `json:"note,omitempty"`
+	}
+
+	// Constrained is what the user forbade or required. Rule is "" where it
+	// cannot be compiled.
+	Constrained struct {
+		ID     string `json:"id"`
+		Words  string `json:"words"`
+		Rule   string `json:"rule,omitempty"`
+		By     string `json:"by"`
+		Lifted bool   `json:"lifted,omitempty"`
+	}
+
+	// Quarantined keeps a part of an earlier event out of requests.
+	Quarantined struct {
+		Seq    int64  `json:"seq"`
+		Part   int    `json:"part"`
+		Reason string `json:"reason"`
+	}
+
+	// Compacted stands for all events up to Through.
+	Compacted struct {
+		Through int64           `json:"through"`
+		Handoff json.RawMessage `json:"handoff"`
+	}
+
+	// Stopped ends a turn.
+	Stopped struct {
+		Reason string `json:"reason"` // a model.Stop, "limit", "interrupted" or "error"
+		Detail string `json:"detail,omitempty"`
+	}
+
+	// Opaque was written by a newer version, or is the journal's own record; it
+	// is kept as it is.
+	Opaque struct {
+		Type    string
+		Version int
+		JSON    json.RawMessage
+	}
+)
+
+func (Opened) kind() string      { return "opened" }
+func (Ruled) kind() string       { return "ruled" }
+func (Asked) kind() string       { return "asked" }
+func (Packed) kind() string      { return "packed" }
+func (Sent) kind() string        { return "sent" }
+func (Replied) kind() string     { return "replied" }
+func (Planned) kind() string     { return "planned" }
+func (Decided) kind() string     { return "decided" }
+func (Started) kind() string     { return "started" }
+func (Finished) kind() string    { return "finished" }
+func (Settled) kind() string     { return "settled" }
+func (Constrained) kind() string { return "constrained" }
+func (Quarantined) kind() string { return "quarantined" }
+func (Compacted) kind() string   { return "compacted" }
+func (Stopped) kind() string     { return "stopped" }
+func (o Opaque) kind() string    { return o.Type }
+
+// What a crash may lose without harm waits: a request that will be built again,
+// a plan that will be made again, the start of a call that only reads.
+func (Opened) Waits() bool      { return false }
+func (Ruled) Waits() bool       { return true }
+func (Asked) Waits() bool       { return false }
+func (Packed) Waits() bool      { return true }
+func (Sent) Waits() bool        { return true }
+func (Replied) Waits() bool     { return false }
+func (Planned) Waits() bool     { return true }
+func (d Decided) Waits() bool   { return d.By != ByPerson }
+func (s Started) Waits() bool   { return s.Reads }
+func (Finished) Waits() bool    { return false }
+func (Settled) Waits() bool     { return false }
+func (Constrained) Waits() bool { return false }
+func (Quarantined) Waits() bool { return false }
+func (Compacted) Waits() bool   { return false }
+func (Stopped) Waits() bool     { return false }
+func (Opaque) Waits() bool      { return false }
+
+// ByPerson is the By of a Decided that a person gave.
+const ByPerson = "person"
+
+// Kind returns the name of e's type in the log, such as "replied".
+func (e Event) Kind() string { return e.Body.kind() }
