@@ -133,4 +133,3 @@ func signature(s *jsonschema.Schema) string {
 	}
 	return "{" + strings.Join(fields, ", ") + "}"
 }
-

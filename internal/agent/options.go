@@ -1,0 +1,107 @@
+// Package agent runs turns: it asks the model, does what the model asks for,
+// and records both. It imports nothing that does I/O: the world comes in
+// through Options.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/recall"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
+)
+
+// Options are what an Agent works with. Functions may be nil.
+type Options struct {
+	Journal  Journal
+	Provider model.Provider
+	Model    model.Info
+	Tools    []tool.Tool     // offered to the model, in this order
+	Own      []tool.Tool     // for Do only: never offered to the model
+	Session  event.Opened    // recorded first, by Open
+	Effort   string          // of reasoning
+	Schema   json.RawMessage // of the answer
+	Policy   policy.Policy
+	Limits   Limits
+	Breaker  Breaker
+	Confined string // what will hold a call to its effects, for plans and results; "" is "none"
+
+	Rules   func(context.Context) ([]event.Ruled, error) // rule files, read at each turn
+	Recall  func(context.Context, recall.Query) ([]recall.Item, error)
+	Approve func(context.Context, Question) (Answer, error)             // runs beside the loop, which goes on recording
+	Before  func(ctx context.Context, call string, e effect.Set) error // after Started, before Do
+	Observe func(Signal)                                               // in order, from one goroutine at a time; must not block
+}
+
+// Limits end a turn; zero means none.
+type Limits struct {
+	Steps, Tokens int
+	Cost          int64         // micro-cents
+	Time          time.Duration // of the turn
+	Parallel      int           // calls at once; 0 means 8
+}
+
+// A Breaker stops a tool that fails by itself (see tool.Kind.ByTool) too often
+// in a row.
+type Breaker struct {
+	Failures int           // that open it; 0 means 3
+	Cooldown time.Duration // for which it stays open; 0 means 300 s
+}
+
+// A Journal records events before anything follows from them, and returns them
+// as they stand on disk.
+type Journal interface {
+	Append(bodies ...event.Body) ([]event.Event, error)
+	Spill(name string) (tool.Spill, error)
+	Artifact(handle string) (io.ReadSeekCloser, error)
+}
+
+// A Question asks a person about a plan that policy leaves to them.
+type Question struct {
+	Plan     tool.Plan
+	Action   *tool.Action
+	Decision policy.Decision
+}
+
+// An Answer may carry a rule that settles such calls from now on. Whoever wants
+// other arguments denies with a reason, which the model gets.
+type Answer struct {
+	Allow    bool
+	Reason   string
+	Remember string // a rule, as it would be written in settings: "Tool(pattern)"
+}
+
+// An Input is what a person says. The zero Input goes on with a turn that was
+// cut.
+type Input struct {
+	Text            string
+	Mentions, Media []string
+}
+
+// A Signal is a Recorded event, a Typing delta or the Output of a running call.
+type Signal interface{ signal() }
+
+type (
+	// Recorded is an event that is on disk.
+	Recorded struct{ Event event.Event }
+
+	// Typing is a piece of a reply that is still coming.
+	Typing struct{ Delta model.Delta }
+
+	// Output is a piece of what a running call prints. It is raw: whoever shows
+	// it must make it harmless first.
+	Output struct {
+		Call string
+		Text []byte
+	}
+)
+
+func (Recorded) signal() {}
+func (Typing) signal()   {}
+func (Output) signal()   {}
