@@ -34,7 +34,7 @@ type Options struct {
 
 	Rules   func(context.Context) ([]event.Ruled, error) // rule files, read at each turn
 	Recall  func(context.Context, recall.Query) ([]recall.Item, error)
-	Approve func(context.Context, Question) (Answer, error)             // runs beside the loop, which goes on recording
+	Approve func(context.Context, Question) (Answer, error)            // runs beside the loop, which goes on recording
 	Before  func(ctx context.Context, call string, e effect.Set) error // after Started, before Do
 	Observe func(Signal)                                               // in order, from one goroutine at a time; must not block
 }
