@@ -2,13 +2,16 @@ package tool
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -61,6 +64,9 @@ func (t *typed[In]) Prepare(ctx context.Context, in Input) (*Action, error) {
 }
 
 func decodeStrictly[In any](args json.RawMessage, schema *jsonschema.Resolved) (in In, err error) {
+	if !utf8.Valid(args) { // encoding/json would put U+FFFD in its place
+		return in, errors.New("not UTF-8")
+	}
 	var value any
 	if err := json.Unmarshal(args, &value); err != nil {
 		return in, fmt.Errorf("not JSON: %w", err)
@@ -87,6 +93,7 @@ func narrow(s *jsonschema.Schema, t reflect.Type) {
 	case reflect.Struct:
 		for f := range t.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			name = cmp.Or(name, f.Name)
 			p := s.Properties[name]
 			if p == nil {
 				continue

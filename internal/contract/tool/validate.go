@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/effect"
 )
@@ -25,7 +26,7 @@ func (s Spec) Validate() error {
 	if s.Version < 1 {
 		wrong("version %d is less than 1", s.Version)
 	}
-	if s.Description == "" {
+	if strings.TrimSpace(s.Description) == "" {
 		wrong("description is empty")
 	}
 	var schema struct {
@@ -83,10 +84,11 @@ func ValidateAll(tools []Tool) error {
 		if err := s.Validate(); err != nil {
 			errs = append(errs, err)
 		}
-		if names[s.Name] {
+		folded := strings.ToLower(s.Name) // the model may not tell Read from read
+		if names[folded] {
 			errs = append(errs, fmt.Errorf("two tools are named %q", s.Name))
 		}
-		names[s.Name] = true
+		names[folded] = true
 	}
 	return errors.Join(errs...)
 }
