@@ -1,0 +1,43 @@
+# make        builds ./belay
+# make help   lists the rest
+# Needs Go (see go.mod) and git; everything else comes with the module.
+
+GO      ?= go
+BELAY   := belay
+TIMEOUT ?= 10m
+
+# The race detector needs a C compiler, and Go turns cgo off where there is none.
+RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race,$(warning no C compiler: testing without the race detector))
+
+.PHONY: build demo test lint bench soak vuln clean help
+
+build: ## build ./belay
+	$(GO) build -trimpath -ldflags='-s -w' -o $(BELAY) ./cmd/belay
+
+demo: build ## find, fix and prove a real bug with a rehearsed model; no key, no network
+	./$(BELAY) demo
+
+test: lint ## vet, staticcheck and every test
+	$(GO) test $(RACE) -timeout $(TIMEOUT) ./...
+
+lint: ## go vet, staticcheck, gofmt
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	@bad=$$(find . -name '*.go' -not -path '*/testdata/*' -exec "$$($(GO) env GOROOT)/bin/gofmt" -l {} +) && \
+		if [ -n "$$bad" ]; then echo "not formatted by gofmt:"; echo "$$bad"; exit 1; fi
+
+bench: build ## the figures of docs/performance.md
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./...
+
+soak: ## the long tests: crashes, fuzzing, endurance (an hour or more)
+	$(GO) test $(RACE) -tags soak -timeout 4h ./...
+	sh scripts/fuzz.sh $(FUZZTIME)
+
+vuln: ## known vulnerabilities in what is linked (needs the network)
+	$(GO) tool govulncheck ./...
+
+clean: ## remove what was built
+	rm -f $(BELAY)
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile
