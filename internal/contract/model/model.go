@@ -119,6 +119,8 @@ type Usage struct {
 	CacheWrite int `json:"cache_write,omitempty"`
 	Output     int `json:"output"`
 	Reasoning  int `json:"reasoning,omitempty"`
+
+	Estimated bool `json:"estimated,omitempty"` // some of it was not reported but counted here, roughly
 }
 
 // Total returns all tokens of u.
@@ -129,6 +131,7 @@ func (u Usage) Plus(v Usage) Usage {
 	return Usage{
 		Input: u.Input + v.Input, Cached: u.Cached + v.Cached, CacheWrite: u.CacheWrite + v.CacheWrite,
 		Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
+		Estimated: u.Estimated || v.Estimated,
 	}
 }
 
