@@ -5,6 +5,8 @@
 // There is no second notion of risk, category or mutation.
 package effect
 
+import "strings"
+
 // A Kind is one way of touching the world.
 type Kind string
 
@@ -25,11 +27,23 @@ const (
 //
 // A path is slash-separated. Inside the workspace it is relative to the root,
 // without "." and ".." elements, and the root itself is "."; outside it is
-// absolute. Whoever declares an effect resolves its path first.
+// absolute. Whoever declares an effect resolves its path first, and writes a
+// host in lower case and without a port.
 type Effect struct {
 	Kind Kind   `json:"kind"`
 	On   string `json:"on,omitempty"`
 	Tree bool   `json:"tree,omitempty"` // On and all below it
+}
+
+// String returns e as a log shows it: "write src/a.go", "read src/**", "git".
+func (e Effect) String() string {
+	switch {
+	case e.On == "":
+		return string(e.Kind)
+	case e.Tree:
+		return string(e.Kind) + " " + strings.TrimSuffix(e.On, "/") + "/**"
+	}
+	return string(e.Kind) + " " + e.On
 }
 
 // A Set is the most a call may do. The zero Set does nothing.
