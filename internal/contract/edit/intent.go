@@ -1,5 +1,29 @@
 // Package edit is what a change to files means, whatever format asked for it.
+//
+// An Intent is data: it can be checked, applied to bytes, taken back, and
+// carried over to a file that has changed meanwhile. Nothing here touches a
+// file; package workspace does, by the same rules.
 package edit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// Conditions that the functions of this package report.
+var (
+	// ErrInvalid reports an intent that contradicts itself, whatever it is applied to.
+	ErrInvalid = errors.New("invalid intent")
+	// ErrOverlap reports regions that overlap or are out of order.
+	ErrOverlap = errors.New("regions overlap")
+	// ErrRange reports a region that reaches beyond its base.
+	ErrRange = errors.New("region out of range")
+	// ErrMismatch reports bytes that are not those the intent was made against.
+	ErrMismatch = errors.New("bytes are not those of the base")
+)
 
 // An Intent is one file's change. Conflict detection, audit, undo and replay
 // work on it; patches, search and replace, whole files and syntax trees are
@@ -23,4 +47,50 @@ type Region struct {
 	Len   int    `json:"len"`   // of New
 	Old   []byte `json:"-"`     // the base's bytes from Start to End
 	New   []byte `json:"-"`
+}
+
+// Digest names bytes: their SHA-256 in lower-case hex.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Validate reports, as ErrInvalid, ErrRange or ErrOverlap, what no file could
+// mend: a path, digest or mode that is none, a removal with regions or with a
+// result, regions that overlap or go down. It does not need the bytes, so it
+// also holds for an intent that was read back from an event.
+func (i Intent) Validate() error {
+	switch {
+	case i.Path == "":
+		return fmt.Errorf("%w: no path", ErrInvalid)
+	case !digestOrNone(i.Base):
+		return fmt.Errorf("%w: base %q is not a digest", ErrInvalid, i.Base)
+	case !digestOrNone(i.Result):
+		return fmt.Errorf("%w: result %q is not a digest", ErrInvalid, i.Result)
+	case i.Remove && (i.Base == "" || i.Result != "" || len(i.Regions) > 0 || i.Mode != ""):
+		return fmt.Errorf("%w: a removal has a base and nothing else", ErrInvalid)
+	}
+	if i.Mode != "" {
+		if m, err := strconv.ParseUint(i.Mode, 8, 32); err != nil || m > 0o777 {
+			return fmt.Errorf("%w: mode %q is not octal permission bits", ErrInvalid, i.Mode)
+		}
+	}
+	end := 0
+	for n, r := range i.Regions {
+		switch {
+		case r.Start < 0 || r.End < r.Start || i.Base == "" && r.End > 0:
+			return fmt.Errorf("%w: region %d is %d to %d", ErrRange, n, r.Start, r.End)
+		case r.Start < end:
+			return fmt.Errorf("%w: region %d starts at %d, before %d", ErrOverlap, n, r.Start, end)
+		case r.Len < 0:
+			return fmt.Errorf("%w: region %d has length %d", ErrInvalid, n, r.Len)
+		}
+		end = r.End
+	}
+	return nil
+}
+
+func digestOrNone(s string) bool {
+	b, err := hex.DecodeString(s)
+	return s == "" || err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
 }

@@ -1,0 +1,108 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// maxLinks is how many links a path may lead through, as in the Linux kernel.
+const maxLinks = 40
+
+// Resolve returns the canonical form of path: two paths name the same file if
+// and only if their canonical forms are equal, hard links aside. Links are
+// followed, also those that are absolute or leave the workspace, as long as the
+// end is inside it. Elements that do not exist yet are taken as they are
+// written. ErrOutside reports a path that ends outside.
+//
+// What Resolve found can be changed by others at any time. It is for policy and
+// for messages; what acts on a path is confined on its own.
+func (w *Workspace) Resolve(path string) (string, error) {
+	at, err := w.resolve(path)
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", path, err)
+	}
+	return slash(at), nil
+}
+
+// resolve returns the canonical form of path as a name of the system, relative
+// to the root.
+func (w *Workspace) resolve(path string) (string, error) {
+	path = filepath.FromSlash(name(path))
+	switch {
+	case path == "":
+		return "", fmt.Errorf("empty path: %w", fs.ErrInvalid)
+	case strings.ContainsRune(path, 0):
+		return "", fmt.Errorf("path with a NUL: %w", fs.ErrInvalid)
+	}
+	at, err := follow(w.dir, path)
+	if err != nil {
+		return "", err
+	}
+	rel, err := filepath.Rel(w.dir, at)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", ErrOutside
+	}
+	return rel, nil
+}
+
+// follow walks path from dir as the system would, and on through what does not
+// exist, and returns an absolute path without links.
+func follow(dir, path string) (string, error) {
+	at, rest, links := dir, path, 0
+	for {
+		if filepath.IsAbs(rest) {
+			volume := filepath.VolumeName(rest)
+			at, rest = volume+string(filepath.Separator), rest[len(volume):]
+		}
+		var element string
+		element, rest = cut(rest)
+		switch element {
+		case "":
+			return at, nil
+		case ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, element)
+		info, err := os.Lstat(next)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			at = next
+			continue
+		case err != nil:
+			return "", reason(err)
+		case info.Mode()&fs.ModeSymlink == 0:
+			if rest != "" && !info.IsDir() {
+				return "", fmt.Errorf("%w: %s", ErrNotDirectory, element)
+			}
+			at = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", syscall.ELOOP
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", reason(err)
+		}
+		rest = target + string(filepath.Separator) + rest
+	}
+}
+
+// cut splits off the first element of path, and the separators around it.
+func cut(path string) (element, rest string) {
+	isSeparator := func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }
+	path = strings.TrimLeftFunc(path, isSeparator)
+	i := strings.IndexFunc(path, isSeparator)
+	if i < 0 {
+		return path, ""
+	}
+	return path[:i], strings.TrimLeftFunc(path[i:], isSeparator)
+}
