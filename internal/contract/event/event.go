@@ -145,11 +145,12 @@ type (
 	}
 
 	// Opaque was written by a newer version, or is the journal's own record; it
-	// is kept as it is.
+	// is kept as it is. It is also what any body is written as (see Seal).
 	Opaque struct {
-		Type    string
-		Version int
-		JSON    json.RawMessage
+		Type     string
+		Version  int
+		Critical bool            // whoever does not know Type must not go on with the session
+		JSON     json.RawMessage // an object
 	}
 )
 

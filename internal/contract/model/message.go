@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -108,38 +109,48 @@ func (m Message) MarshalJSON() ([]byte, error) {
 		}
 		parts[i] = b
 	}
-	return json.Marshal(encoded{plain(m), parts})
+	return encode(encoded{plain(m), parts})
 }
 
 func marshalPart(p Part) ([]byte, error) {
 	switch p := p.(type) {
 	case Text:
-		return json.Marshal(struct {
+		return encode(struct {
 			Type string `json:"type"`
 			Text
 		}{"text", p})
 	case Reasoning:
-		return json.Marshal(struct {
+		return encode(struct {
 			Type string `json:"type"`
 			Reasoning
 		}{"reasoning", p})
 	case Image:
-		return json.Marshal(struct {
+		return encode(struct {
 			Type string `json:"type"`
 			Image
 		}{"image", p})
 	case Call:
-		return json.Marshal(struct {
+		return encode(struct {
 			Type string `json:"type"`
 			Call
 		}{"call", p})
 	case CallResult:
-		return json.Marshal(struct {
+		return encode(struct {
 			Type string `json:"type"`
 			CallResult
 		}{"result", p})
 	}
 	return nil, fmt.Errorf("unknown part %T", p)
+}
+
+// encode leaves raw JSON as it came: json.Marshal would write "<" in it as an
+// escape.
+func encode(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), err
 }
 
 // UnmarshalJSON decodes what MarshalJSON wrote.

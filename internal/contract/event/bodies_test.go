@@ -1,0 +1,69 @@
+package event
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/belay-agent/belay/internal/contract/edit"
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/recall"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+var (
+	when    = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
+	image   = tool.Artifact{Handle: "artifact:00ff", Type: "image/png", Bytes: 12, Lines: 1}
+	item    = recall.Item{Slot: "definition", Source: "a/b.go:10-40@3f9a", Text: "func F() {\n\treturn\n}", Score: 0.75, Why: "named in the goal"}
+	intent  = edit.Intent{Path: "a/b.go", Base: "aa", Result: "bb", Regions: []edit.Region{{Start: 3, End: 5, Len: 7}}, Remove: true, Mode: "0755", Inexact: "indentation"}
+	failure = tool.Failure{Kind: tool.Stale, Message: "edit a/b.go: it changed", Hint: "Read it again", Retry: true, Detail: json.RawMessage(`{"actual_sha256":"cc"}`)}
+	call    = tool.Call{ID: "c7", Tool: "Read", Args: json.RawMessage(`{"path":"a/<b>&.go"}`)}
+)
+
+// bodies returns one of every type, with every field set.
+func bodies() []Body {
+	return []Body{
+		Opened{
+			Session: "01JZ0000000000000000000000", Root: "/home/u/p", Commit: "3f9a", Version: "0.1.0",
+			Model: "anthropic/claude-sonnet-4-6", Mode: "ask", Parent: "01JY0000000000000000000000", At: 41,
+			Tools: []tool.Spec{{
+				Name: "Read", Version: 2, Description: "Reads a file.", Input: json.RawMessage(`{"type":"object"}`),
+				Origin: "mcp:files", Effects: []effect.Kind{effect.Read}, Idempotency: tool.ReadOnly, Risk: tool.Low,
+				Inline: 51200, Timeout: 10 * time.Second,
+			}},
+		},
+		Ruled{Path: "AGENTS.md", Digest: "aa", Text: "Run `make test`.\n"},
+		Asked{Text: "mend it\u2028please", Mentions: []string{"a/b.go"}, Media: []string{"artifact:00ff"}},
+		Packed{Kept: []recall.Item{item}, Dropped: []recall.Item{item}},
+		Sent{Request: "artifact:aa", Repeats: 1000, Bytes: 1200},
+		Replied{
+			Message: model.Message{Role: model.Assistant, From: "anthropic/claude-sonnet-4-6", Seq: 6, Parts: []model.Part{
+				model.Text{Text: "I look.", Raw: json.RawMessage(`{"citations":[]}`)},
+				model.Reasoning{Text: "hm", Raw: json.RawMessage(`{"signature":"AA=="}`)},
+				model.Image{Artifact: image},
+				model.Call{Call: call, Malformed: `{"path":`, Raw: json.RawMessage(`{"id":"toolu_1"}`)},
+				model.CallResult{Call: "c6", Text: "ok", Error: true, Media: []tool.Artifact{image}},
+			}},
+			Usage: model.Usage{Input: 1, Cached: 2, CacheWrite: 3, Output: 4, Reasoning: 5, Estimated: true},
+			Cost:  123, Stop: model.Calls,
+		},
+		Planned{Plan: tool.Plan{
+			Call: call, Version: 1, Summary: "read a/b.go", Preview: "artifact:bb", Profile: "none",
+			Parts:   []tool.Part{{Name: "a/b.go", Effects: effect.Set{{Kind: effect.Read, On: "a/b.go", Tree: true}}}},
+			Timeout: time.Minute, Key: "01JZ/c7",
+		}},
+		Decided{Call: "c7", Plan: "dd", Verdict: "allow", By: ByPerson, Reason: "fine", Remember: "Read(a/**)"},
+		Started{Call: "c7", Fingerprint: json.RawMessage(`{"a/b.go":"aa"}`), Reads: true},
+		Finished{Call: "c7", Result: tool.Result{
+			Status: tool.Error, Text: "edit a/b.go: it changed", Data: json.RawMessage(`{"lines":3}`), Failure: &failure,
+			Seen: map[string]string{"a/b.go": "aa"}, Edits: []edit.Intent{intent}, Artifacts: []tool.Artifact{image},
+			Media: []tool.Artifact{image}, Todo: []tool.Todo{{Text: "mend it", State: "active"}}, Confined: "none",
+			Metrics: &tool.Metrics{Milliseconds: 13, OutputBytes: 23},
+		}},
+		Settled{Call: "c7", As: "done", By: ByPerson, Note: "I looked"},
+		Constrained{ID: "k1", Words: "do not push", Rule: "Bash(git push)", By: "user", Lifted: true},
+		Quarantined{Seq: 6, Part: 2, Reason: "image cannot be decoded"},
+		Compacted{Through: 40, Handoff: json.RawMessage(`{"goal":"mend it"}`)},
+		Stopped{Reason: "limit", Detail: "steps"},
+	}
+}
