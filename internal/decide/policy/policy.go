@@ -1,14 +1,32 @@
 // Package policy decides whether a call may run.
+//
+// A mode says what passes by itself, rules change that for what they name, and
+// a few floors hold whatever mode and rules say:
+//
+//   - in plan mode nothing but reading the workspace passes;
+//   - what is permanent is at least asked about;
+//   - reading a known secret is at least asked about, unless a rule of the user
+//     or an approval allows it and its pattern is itself the name of a secret:
+//     ".env" or "**/*.pem" lifts the floor, "**" does not;
+//   - writing a protected path, which other programs or later sessions would
+//     trust, is at least asked about, but in full mode.
+//
+// A rule is for what its pattern names. Of a tool that only touches paths, the
+// pattern is a glob for resolved workspace paths: "src/**", "**/*.go", "docs/"
+// for all below. Of any other tool it is the whole name of a part, such as a
+// command line, byte for byte: no wildcard can let more pass than was written.
+// A search is named by the tree that it searches, not by the files it finds.
 package policy
 
 // A Policy is a mode and rules over it. Each part of a call is judged; the
-// strictest verdict wins.
+// strictest verdict wins. The order of the rules means nothing.
 type Policy struct {
 	Mode  Mode
 	Rules []Rule
 }
 
-// A Mode says what passes without a rule.
+// A Mode says what passes without a rule. The zero Mode is ModeAsk, and one that
+// is not in the closed list is ModePlan.
 type Mode string
 
 // The closed list of modes, the strictest first.
@@ -19,7 +37,10 @@ const (
 	ModeFull Mode = "full" // asks only for the confirmations that no mode can skip
 )
 
-// A Rule is a verdict for the parts of a tool's calls that match a pattern.
+// A Rule is a verdict for the parts of a tool's calls that match a pattern. Of
+// the rules that match a part, the strictest replaces the verdict of the mode.
+// Only FromUser and FromApproval may loosen: an Allow of another source is
+// ignored.
 type Rule struct {
 	Tool    string // "" or "*" is any
 	Pattern string // "" is any part
@@ -43,7 +64,7 @@ const (
 // A Decision is a verdict and what led to it.
 type Decision struct {
 	Verdict Verdict
-	Rule    string // the rule that decided, as it was written, or "mode NAME"
+	Rule    string // the rule that decided, as it was written, or "mode NAME", "permanent", "secret", "protected path"
 	Reason  string // one line for the user and the model
 }
 

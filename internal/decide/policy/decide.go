@@ -1,0 +1,108 @@
+package policy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// Decide judges each part of a call of t and returns the strictest decision, the
+// first of equals. It depends on nothing but its arguments and p. Fewer effects
+// never meet a stricter verdict; a part with effect.Permanent is never milder
+// than Ask. A call without parts is judged as one that touches nothing and that
+// only a rule without a pattern names.
+func (p Policy) Decide(t tool.Spec, parts []tool.Part) Decision {
+	if len(parts) == 0 {
+		return p.judge(t, tool.Part{})
+	}
+	strictest := p.judge(t, parts[0])
+	for _, part := range parts[1:] {
+		strictest = stricter(strictest, p.judge(t, part))
+	}
+	return strictest
+}
+
+func (p Policy) judge(t tool.Spec, part tool.Part) Decision {
+	mode, byMode := p.Mode.known(), p.Mode.judge(part)
+	matching := p.matching(t, part)
+	d := byMode
+	if len(matching) > 0 {
+		d = matching[0].decision(part)
+	}
+	if mode == ModePlan {
+		d = stricter(d, byMode)
+	}
+	for _, e := range part.Effects {
+		d = stricter(d, floor(mode, e, part, matching))
+	}
+	return d
+}
+
+// matching returns the rules that name part, with those that decide first.
+func (p Policy) matching(t tool.Spec, part tool.Part) (rules []Rule) {
+	for _, r := range p.Rules {
+		if r.binds() && r.names(t, part) {
+			rules = append(rules, r)
+		}
+	}
+	slices.SortFunc(rules, func(a, b Rule) int {
+		return cmp.Or(
+			cmp.Compare(b.Verdict, a.Verdict),
+			cmp.Compare(a.String(), b.String()), // so that their order in settings means nothing
+			cmp.Compare(a.Source, b.Source),
+		)
+	})
+	return rules
+}
+
+// floor is what neither a mode nor, but for a secret, a rule makes milder.
+func floor(mode Mode, e effect.Effect, part tool.Part, matching []Rule) Decision {
+	switch {
+	case e.Kind == effect.Permanent:
+		return Decision{Ask, "permanent", "asked about in every mode: " + deed(e, part)}
+	case e.Kind == effect.Read && secret(e) && !slices.ContainsFunc(matching, Rule.revealing):
+		return Decision{Ask, "secret", "known secrets are asked about in every mode: " + deed(e, part)}
+	case e.Kind == effect.Write && protected(e) && mode != ModeFull:
+		return Decision{Ask, "protected path", "other programs or later sessions trust what is there: " + deed(e, part)}
+	}
+	return Decision{}
+}
+
+// judge returns what m alone says of part.
+func (m Mode) judge(part tool.Part) Decision {
+	m = m.known()
+	d := Decision{Allow, "mode " + string(m), "mode " + string(m) + " lets it pass"}
+	for _, e := range part.Effects {
+		v := m.verdict(e)
+		if v <= d.Verdict {
+			continue
+		}
+		verb := "asks first"
+		if v == Deny {
+			verb = "only reads the workspace"
+		}
+		d.Verdict, d.Reason = v, fmt.Sprintf("mode %s %s: %s", m, verb, deed(e, part))
+	}
+	return d
+}
+
+func (m Mode) verdict(e effect.Effect) Verdict {
+	reads := e.Kind == effect.Read && e.Inside()
+	switch {
+	case m == ModeFull, reads, m == ModeAuto && e.Inside():
+		return Allow
+	case m == ModePlan:
+		return Deny
+	}
+	return Ask
+}
+
+func stricter(d, than Decision) Decision {
+	if than.Verdict > d.Verdict {
+		return than
+	}
+	return d
+}
