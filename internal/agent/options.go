@@ -12,7 +12,6 @@ import (
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
-	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
 )
@@ -32,8 +31,7 @@ type Options struct {
 	Breaker  Breaker
 	Confined string // what will hold a call to its effects, for plans and results; "" is "none"
 
-	Rules   func(context.Context) ([]event.Ruled, error) // rule files, read at each turn
-	Recall  func(context.Context, recall.Query) ([]recall.Item, error)
+	Rules   func(context.Context) ([]event.Ruled, error)               // rule files, read at each turn
 	Approve func(context.Context, Question) (Answer, error)            // runs beside the loop, which goes on recording
 	Before  func(ctx context.Context, call string, e effect.Set) error // after Started, before Do
 	Observe func(Signal)                                               // in order, from one goroutine at a time; must not block

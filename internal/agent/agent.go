@@ -1,0 +1,339 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/prompt"
+	"github.com/belay-agent/belay/internal/decide/session"
+)
+
+// An Agent runs one session. Only Steer may be called while another method
+// runs.
+type Agent struct {
+	Options
+	state *session.State
+	tools map[string]tool.Tool // offered and own
+	specs []tool.Spec          // offered
+	sent  []byte               // the newest request
+
+	watching sync.Mutex // held while Observe runs
+
+	steering sync.Mutex
+	running  bool // a turn, under steering
+	steer    []string
+}
+
+// Open records the opening, gives every call that a crash left open its result,
+// repeating none of them, and returns an agent that is ready for a turn. The
+// state belongs to the agent from now on.
+func Open(ctx context.Context, s *session.State, o Options) (*Agent, error) {
+	if o.Limits.Parallel == 0 {
+		o.Limits.Parallel = 8
+	}
+	if o.Breaker.Failures == 0 {
+		o.Breaker.Failures = 3
+	}
+	if o.Breaker.Cooldown == 0 {
+		o.Breaker.Cooldown = defaultCooldown
+	}
+	if o.Confined == "" {
+		o.Confined = "none"
+	}
+	all := append(append([]tool.Tool(nil), o.Tools...), o.Own...)
+	if err := tool.ValidateAll(all); err != nil {
+		return nil, err
+	}
+	a := &Agent{Options: o, state: s, tools: make(map[string]tool.Tool)}
+	for _, t := range all {
+		a.tools[t.Spec().Name] = t
+	}
+	for _, t := range o.Tools {
+		a.specs = append(a.specs, t.Spec())
+	}
+	a.Session.Tools = a.specs
+	if err := a.record(a.Session); err != nil {
+		return nil, err
+	}
+	return a, a.recover(ctx)
+}
+
+// ErrNothing reports a turn without words where none was cut.
+var ErrNothing = errors.New("no turn was cut: there is nothing to go on with")
+
+// ErrNoAnswer reports a reply with neither words nor calls.
+var ErrNoAnswer = errors.New("the model ended its turn without an answer")
+
+// An Ending reports a reply that ended the turn before the model was done.
+type Ending struct{ Stop model.Stop }
+
+func (e *Ending) Error() string {
+	switch e.Stop {
+	case model.Length:
+		return "the answer was cut off by the output limit of the model"
+	case model.Refused:
+		return "the model declined to answer"
+	}
+	return "the model stopped: " + string(e.Stop)
+}
+
+// Turn works on in until the model asks for no more tools. Ending ctx
+// interrupts it; every open call still gets its result before Turn returns.
+// Errors: ErrNothing, ErrNoAnswer, *Ending, *Limit, those of the provider and
+// of the journal, and the cause of ctx.
+func (a *Agent) Turn(ctx context.Context, in Input) error {
+	ctx, cancel := a.within(ctx)
+	defer cancel()
+	if err := a.begin(ctx, in); err != nil {
+		return err
+	}
+	for {
+		reply, err := a.ask(ctx)
+		if err != nil {
+			return a.stop(ctx, err)
+		}
+		calls := len(reply.Message.Calls())
+		if calls > 0 {
+			err = a.answer(ctx, reply)
+		}
+		again, steerErr := a.steered(calls == 0 && err == nil)
+		if err := errors.Join(err, steerErr); err != nil {
+			return a.stop(ctx, err)
+		}
+		if calls == 0 && !again {
+			return a.end(reply)
+		}
+	}
+}
+
+// begin records what starts a turn: rule files that changed, then the words.
+func (a *Agent) begin(ctx context.Context, in Input) error {
+	if in.Text == "" && !a.state.Turn().Open {
+		return ErrNothing
+	}
+	var bodies []event.Body
+	if a.Rules != nil {
+		files, err := a.Rules(ctx)
+		if err != nil {
+			return err
+		}
+		bodies = a.changed(files)
+	}
+	if in.Text != "" {
+		bodies = append(bodies, event.Asked{Text: in.Text, Mentions: in.Mentions, Media: in.Media})
+	}
+	a.steering.Lock()
+	a.running = true
+	a.steering.Unlock()
+	return a.record(bodies...)
+}
+
+// changed returns the rule files that are not as the session knows them.
+func (a *Agent) changed(files []event.Ruled) []event.Body {
+	var bodies []event.Body
+	there := make(map[string]bool)
+	for _, f := range files {
+		there[f.Path] = true
+		if a.state.RuleDigest(f.Path) != f.Digest {
+			bodies = append(bodies, f)
+		}
+	}
+	for _, path := range a.state.RulePaths() {
+		if !there[path] {
+			bodies = append(bodies, event.Ruled{Path: path})
+		}
+	}
+	return bodies
+}
+
+// ask sends the model all it needs to take the next step.
+func (a *Agent) ask(ctx context.Context) (model.Reply, error) {
+	if err := a.limited(); err != nil {
+		return model.Reply{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return model.Reply{}, err
+	}
+	request, err := a.send(prompt.Request(a.state, a.specs))
+	if err != nil {
+		return model.Reply{}, err
+	}
+	var reply model.Reply
+	for delta, err := range a.Provider.Stream(ctx, request) {
+		if err != nil {
+			return reply, errors.Join(err, a.keep(reply))
+		}
+		a.observe(Typing{delta})
+		if r, ok := delta.(model.Reply); ok {
+			reply = r
+		}
+	}
+	if err := ctx.Err(); err != nil && reply.Stop == "" {
+		return reply, err
+	}
+	if reply.Stop == "" {
+		return reply, &model.Unavailable{Err: errors.New("the provider's stream ended without a reply")}
+	}
+	reply.Message = a.numbered(reply.Message)
+	return reply, a.record(event.Replied{
+		Message: reply.Message, Usage: reply.Usage, Stop: reply.Stop, Cost: a.Model.Price.Cost(reply.Usage),
+	})
+}
+
+// send completes a request by what is not a matter of the session, and records
+// it.
+func (a *Agent) send(r *model.Request) (*model.Request, error) {
+	r.Model, r.MaxOutput = a.Model.Name, a.Model.MaxOutput
+	r.Effort, r.Schema = a.Effort, a.Schema
+	r.Open = a.Journal.Artifact
+	b, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("encode a request: %w", err)
+	}
+	repeats := shared(a.sent, b)
+	spill, err := a.Journal.Spill("request")
+	if err != nil {
+		return nil, err
+	}
+	_, err = spill.Write(b[repeats:])
+	if err := errors.Join(err, spill.Close()); err != nil {
+		return nil, fmt.Errorf("keep a request: %w", err)
+	}
+	a.sent = b
+	return r, a.record(event.Sent{Request: spill.Handle(), Repeats: repeats, Bytes: len(b)})
+}
+
+// shared returns how many leading bytes a and b have in common.
+func shared(a, b []byte) int {
+	n := min(len(a), len(b))
+	if bytes.Equal(a[:n], b[:n]) {
+		return n
+	}
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// keep records the words of a reply that broke off: not its calls, which never
+// run.
+func (a *Agent) keep(r model.Reply) error {
+	text := r.Message.Text()
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	m := model.Message{Role: model.Assistant, From: r.Message.From, Parts: []model.Part{model.Text{Text: text}}}
+	return a.record(event.Replied{
+		Message: m, Usage: r.Usage, Stop: model.Cut, Cost: a.Model.Price.Cost(r.Usage),
+	})
+}
+
+// numbered gives the calls of m their ids.
+func (a *Agent) numbered(m model.Message) model.Message {
+	parts := make([]model.Part, len(m.Parts))
+	calls := 0
+	for i, p := range m.Parts {
+		if c, ok := p.(model.Call); ok {
+			c.ID = a.state.NextCall(calls)
+			calls++
+			p = c
+		}
+		parts[i] = p
+	}
+	m.Parts = parts
+	return m
+}
+
+// answer performs the calls of r, or says why none of them ran.
+func (a *Agent) answer(ctx context.Context, r model.Reply) error {
+	if r.Stop == model.End || r.Stop == model.Calls {
+		_, err := a.perform(ctx, requested(r.Message))
+		return err
+	}
+	var bodies []event.Body
+	for _, c := range r.Message.Calls() {
+		bodies = append(bodies, event.Finished{Call: c.ID, Result: tool.Failed(&tool.Failure{
+			Kind:    tool.Invalid,
+			Message: "not run: the reply was cut off before its end (" + string(r.Stop) + ")",
+			Hint:    "ask for less in one answer: split the call into smaller ones",
+		})})
+	}
+	return a.record(bodies...)
+}
+
+// end records that the model has no more to ask for.
+func (a *Agent) end(r model.Reply) error {
+	err := a.record(event.Stopped{Reason: string(r.Stop)})
+	switch {
+	case err != nil:
+		return err
+	case r.Stop != model.End && r.Stop != model.Calls:
+		return &Ending{r.Stop}
+	case strings.TrimSpace(r.Message.Text()) == "":
+		return ErrNoAnswer
+	}
+	return nil
+}
+
+// stop records why a turn ended early, and returns the reason.
+func (a *Agent) stop(ctx context.Context, why error) error {
+	if cause := context.Cause(ctx); cause != nil && errors.Is(why, ctx.Err()) {
+		why = cause
+	}
+	reason := "error"
+	if limit, ok := errors.AsType[*Limit](why); ok {
+		reason = "limit: " + limit.What
+	} else if ctx.Err() != nil {
+		reason = "interrupted"
+	}
+	if len(a.state.Open()) > 0 { // the journal failed before their results: recovery settles them
+		return why
+	}
+	for { // what was said until now is kept for the next turn
+		again, err := a.steered(true)
+		if err != nil {
+			return errors.Join(why, err)
+		}
+		if !again {
+			return errors.Join(why, a.record(event.Stopped{Reason: reason, Detail: why.Error()}))
+		}
+	}
+}
+
+// record is the only way that state changes: to disk, into the state, and then
+// out to whoever watches.
+func (a *Agent) record(bodies ...event.Body) error {
+	if len(bodies) == 0 {
+		return nil
+	}
+	events, err := a.Journal.Append(bodies...)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if err := a.state.Apply(e); err != nil {
+			return err
+		}
+		a.observe(Recorded{e})
+	}
+	return nil
+}
+
+func (a *Agent) observe(s Signal) {
+	if a.Observe == nil {
+		return
+	}
+	a.watching.Lock()
+	defer a.watching.Unlock()
+	a.Observe(s)
+}

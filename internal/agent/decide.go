@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
+)
+
+// maxAsked is how often a person is asked about a call whose plan changes while
+// they think.
+const maxAsked = 3
+
+// decide applies policy to t's plan. What needs no person is one append.
+func (r *round) decide(t *task) error {
+	p := r.Policy
+	p.Rules = append(r.state.Rules(), p.Rules...)
+	d := p.Decide(r.tools[t.call.Tool].Spec(), t.plan.Parts)
+	plan := event.Planned{Plan: t.plan}
+	decided := event.Decided{
+		Call: t.call.ID, Plan: t.plan.Digest(), Verdict: d.Verdict.String(), By: d.Rule, Reason: d.Reason,
+	}
+	switch {
+	case d.Verdict == policy.Allow:
+		return r.start(t, plan, decided)
+	case d.Verdict == policy.Ask && r.Approve != nil:
+		if err := r.record(plan); err != nil {
+			return err
+		}
+		r.ask(t, d)
+		return nil
+	}
+	failure := &tool.Failure{Kind: tool.Denied, Message: "denied: " + d.Reason, Hint: "leave this effect alone, or ask for it"}
+	if d.Verdict == policy.Ask {
+		failure = &tool.Failure{
+			Kind: tool.NeedsApproval, Message: "denied: no approver is present: " + d.Reason,
+			Hint: "go on without it, and say what was left undone",
+		}
+	}
+	decided.Verdict = policy.Deny.String()
+	return r.finish(t, tool.Failed(failure), plan, decided)
+}
+
+// ask puts t before a person, who answers while the loop goes on.
+func (r *round) ask(t *task, d policy.Decision) {
+	t.stage = asking
+	t.asked++
+	q := Question{Plan: t.plan, Action: t.action, Decision: d}
+	r.workers.Go(func() {
+		answer, err := r.Approve(r.ctx, q)
+		r.news <- news{task: t, answer: &answer, err: err}
+	})
+}
+
+// answered takes a person's answer. It holds for the plan they were shown: a
+// plan that has changed since is shown again.
+func (r *round) answered(n news) error {
+	t := n.task
+	if r.ctx.Err() != nil {
+		return r.finish(t, r.interrupted("not started"))
+	}
+	if n.err != nil {
+		return r.finish(t, tool.Failed(&tool.Failure{
+			Kind: tool.NeedsApproval, Message: "denied: nobody answered: " + n.err.Error(),
+		}))
+	}
+	shown := t.plan.Digest()
+	decided := event.Decided{
+		Call: t.call.ID, Plan: shown, Verdict: policy.Deny.String(), By: event.ByPerson, Reason: n.answer.Reason,
+	}
+	if !n.answer.Allow {
+		failure := &tool.Failure{Kind: tool.Denied, Message: "denied by the user"}
+		if n.answer.Reason != "" {
+			failure.Message += ": " + n.answer.Reason
+		}
+		return r.finish(t, tool.Failed(failure), decided)
+	}
+	if r.prepare(r.ctx, t); t.failure != nil {
+		return r.finish(t, tool.Failed(t.failure))
+	}
+	if t.plan = r.planned(t); t.plan.Digest() != shown {
+		return r.askAgain(t)
+	}
+	decided.Verdict, decided.Remember = policy.Allow.String(), n.answer.Remember
+	return r.start(t, decided)
+}
+
+func (r *round) askAgain(t *task) error {
+	if t.asked == maxAsked {
+		return r.finish(t, tool.Failed(&tool.Failure{
+			Kind: tool.Stale, Message: "what the call would do kept changing while it was asked about",
+			Hint: "read again what it depends on",
+		}))
+	}
+	if err := r.record(event.Planned{Plan: t.plan}); err != nil {
+		return err
+	}
+	r.ask(t, policy.Decision{Verdict: policy.Ask, Rule: "changed plan", Reason: "the plan changed since it was shown"})
+	return nil
+}
+
+// start records that t starts, and then starts it.
+func (r *round) start(t *task, before ...event.Body) error {
+	started := event.Started{
+		Call: t.call.ID, Fingerprint: t.action.Fingerprint, Reads: reads(t.plan.Effects()),
+	}
+	if err := r.record(append(before, started)...); err != nil {
+		return err
+	}
+	t.stage = running
+	do := r.worker(t)
+	r.workers.Go(func() { r.news <- news{task: t, result: do()} })
+	return nil
+}
+
+// interrupted is the result of a call that the end of the round's context kept
+// from its end.
+func (r *round) interrupted(how string) tool.Result {
+	cause := context.Cause(r.ctx)
+	why := how + ": "
+	if errors.Is(cause, context.Canceled) {
+		why += "interrupted by the user"
+	} else {
+		why += cause.Error()
+	}
+	return tool.Result{
+		Status: tool.Interrupted, Text: why,
+		Failure: &tool.Failure{Kind: tool.Cancelled, Message: why, Retry: true},
+	}
+}

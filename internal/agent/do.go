@@ -1,0 +1,218 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// prepare finds out what t would do, as the world is now. It sets either
+// t.action or t.failure.
+func (a *Agent) prepare(ctx context.Context, t *task) {
+	t.action, t.failure = nil, nil
+	action, err := a.understand(ctx, t)
+	if err == nil {
+		t.action = action
+		return
+	}
+	failure, ok := errors.AsType[*tool.Failure](err)
+	switch {
+	case ok:
+	case ctx.Err() != nil:
+		failure = &tool.Failure{Kind: tool.Cancelled, Message: "not started: " + context.Cause(ctx).Error(), Retry: true}
+	default:
+		failure = &tool.Failure{Kind: tool.Internal, Message: fmt.Sprintf("prepare %s: %v", t.call.Tool, err)}
+	}
+	t.failure = failure
+}
+
+func (a *Agent) understand(ctx context.Context, t *task) (action *tool.Action, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	called, ok := a.tools[t.call.Tool]
+	if !ok {
+		return nil, a.noTool(t.call.Tool)
+	}
+	if failure := a.guarded(t.call); failure != nil {
+		return nil, failure
+	}
+	if t.malformed != "" {
+		short, _ := tool.Excerpt(t.malformed, 400, "")
+		return nil, &tool.Failure{
+			Kind:    tool.Invalid,
+			Message: fmt.Sprintf("arguments of %s are not JSON: %s", t.call.Tool, short),
+			Hint:    "send the arguments as one JSON object",
+		}
+	}
+	action, err = called.Prepare(ctx, tool.Input{
+		Call: t.call.ID, Args: t.call.Args, Seen: a.state.Seen(), Open: a.Journal.Artifact,
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range action.Effects() {
+		if !slices.Contains(called.Spec().Effects, e.Kind) {
+			return nil, fmt.Errorf("effect %q is not in the contract", e.Kind)
+		}
+	}
+	return action, nil
+}
+
+func (a *Agent) noTool(name string) *tool.Failure {
+	var names []string
+	for _, s := range a.specs {
+		names = append(names, s.Name)
+	}
+	return &tool.Failure{
+		Kind: tool.NotFound, Message: fmt.Sprintf("there is no tool %q", name),
+		Hint: "the tools are " + strings.Join(names, ", "),
+	}
+}
+
+// guarded answers a call that is not worth making now.
+func (a *Agent) guarded(c tool.Call) *tool.Failure {
+	if kind, ok := a.state.Repeats(c); ok {
+		return &tool.Failure{
+			Kind:    tool.Repeated,
+			Message: fmt.Sprintf("not run: the same call failed before (%s), and nothing has changed since", kind),
+			Hint:    "do what that failure suggested, or report it",
+		}
+	}
+	failures, last := a.state.Troubled(c.Tool)
+	if wait := time.Until(last.Add(a.Breaker.Cooldown)); failures >= a.Breaker.Failures && wait > 0 {
+		return &tool.Failure{
+			Kind:    tool.CircuitOpen,
+			Message: fmt.Sprintf("not run: %s failed %d times in a row and rests for %s", c.Tool, failures, wait.Round(time.Second)),
+			Hint:    "go on with other tools", Retry: true,
+		}
+	}
+	return nil
+}
+
+// planned is exactly what t, as it is prepared, would do.
+func (a *Agent) planned(t *task) tool.Plan {
+	spec := a.tools[t.call.Tool].Spec()
+	timeout := spec.Timeout
+	if t.action.Timeout > 0 {
+		timeout = min(timeout, t.action.Timeout)
+	}
+	return tool.Plan{
+		Call: t.call, Version: spec.Version, Parts: t.action.Parts,
+		Summary: t.action.Summary, Preview: t.action.Preview,
+		Profile: a.Confined, Timeout: timeout,
+		Key: a.state.Opened().Session + "/" + t.call.ID,
+	}
+}
+
+// worker returns what does t. It shares nothing with the loop but values.
+func (r *round) worker(t *task) func() tool.Result {
+	plan, action := t.plan, t.action
+	env := tool.Env{
+		Allowed: plan.Effects(), Key: plan.Key, Timeout: plan.Timeout,
+		Live: live{r.Agent, t.call.ID}, Spill: r.Journal.Spill,
+	}
+	return func() tool.Result {
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(r.ctx, plan.Timeout)
+		defer cancel()
+		result := r.act(ctx, t.call, action, env)
+		if result.Status == tool.Interrupted && r.ctx.Err() == nil && ctx.Err() != nil {
+			result.Status = tool.Error
+			result.Failure = &tool.Failure{
+				Kind: tool.TimedOut, Message: fmt.Sprintf("stopped after %s", plan.Timeout),
+				Hint: "ask for less, or for more time", Retry: true,
+			}
+		}
+		result.Confined = plan.Profile
+		result.Metrics = &tool.Metrics{Milliseconds: time.Since(began).Milliseconds()}
+		return result
+	}
+}
+
+// act runs the action and turns whatever it comes to into a result.
+func (r *round) act(ctx context.Context, c tool.Call, action *tool.Action, env tool.Env) (result tool.Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			result = tool.Failed(&tool.Failure{Kind: tool.Internal, Message: fmt.Sprintf("%s panicked: %v", c.Tool, p)})
+		}
+	}()
+	if r.Before != nil {
+		if err := r.Before(ctx, c.ID, env.Allowed); err != nil {
+			return r.failed(ctx, c, err)
+		}
+	}
+	result, err := action.Do(ctx, env)
+	if err != nil {
+		return r.failed(ctx, c, err)
+	}
+	return result
+}
+
+func (r *round) failed(ctx context.Context, c tool.Call, err error) tool.Result {
+	if failure, ok := errors.AsType[*tool.Failure](err); ok {
+		return tool.Failed(failure)
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		if r.ctx.Err() == nil { // its own time ran out: worker says so
+			return tool.Result{Status: tool.Interrupted, Text: "stopped: out of time"}
+		}
+		return r.interrupted("stopped")
+	}
+	return tool.Failed(&tool.Failure{Kind: tool.Internal, Message: fmt.Sprintf("%s: %v", c.Tool, err)})
+}
+
+// fit bounds what enters the context: a longer text is kept whole as an
+// artifact, and the model gets its head and tail.
+func (r *round) fit(t *task, result tool.Result) (tool.Result, error) {
+	inline := tool.DefaultInline
+	if called, ok := r.tools[t.call.Tool]; ok {
+		inline = called.Spec().Inline
+	}
+	if _, cut := tool.Excerpt(result.Text, inline, ""); cut {
+		spill, err := r.Journal.Spill("result of " + t.call.ID)
+		if err != nil {
+			return result, err
+		}
+		_, err = spill.Write([]byte(result.Text))
+		if err := errors.Join(err, spill.Close()); err != nil {
+			return result, fmt.Errorf("keep the result of %s: %w", t.call.ID, err)
+		}
+		result.Artifacts = append(result.Artifacts, tool.Artifact{
+			Handle: spill.Handle(), Type: "text/plain", Bytes: int64(len(result.Text)),
+			Lines: int64(strings.Count(result.Text, "\n")),
+		})
+		result.Text, _ = tool.Excerpt(result.Text, inline, spill.Handle())
+		if result.Status == tool.Success {
+			result.Status = tool.Partial
+		}
+	}
+	if result.Metrics == nil {
+		result.Metrics = &tool.Metrics{}
+	}
+	result.Metrics.OutputBytes = int64(len(result.Text))
+	return result, nil
+}
+
+func reads(s effect.Set) bool {
+	return !slices.ContainsFunc(s, func(e effect.Effect) bool { return e.Kind != effect.Read })
+}
+
+// live passes on what a call prints while it runs.
+type live struct {
+	*Agent
+	call string
+}
+
+func (l live) Write(p []byte) (int, error) {
+	l.observe(Output{Call: l.call, Text: slices.Clone(p)})
+	return len(p), nil
+}

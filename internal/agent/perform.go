@@ -1,0 +1,201 @@
+package agent
+
+import (
+	"context"
+	"sync"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/schedule"
+)
+
+// A task is one call on its way to its result.
+type task struct {
+	call      tool.Call
+	malformed string // the arguments, where they are not JSON
+
+	action  *tool.Action
+	failure *tool.Failure // of its preparation
+	effects effect.Set    // what it was ordered by
+	waits   []int         // tasks that must be over first
+	plan    tool.Plan
+	asked   int
+	stage   stage
+	result  tool.Result
+}
+
+// A stage is how far a task has come.
+type stage int
+
+const (
+	waiting stage = iota
+	asking
+	running
+	over
+)
+
+// A round is the calls of one reply being performed.
+type round struct {
+	*Agent
+	ctx     context.Context // ends with the round
+	tasks   []*task
+	news    chan news // holds one for each task: a worker never blocks
+	workers sync.WaitGroup
+}
+
+// News is what a worker reports: how a call ended or what a person answered.
+type news struct {
+	task   *task
+	result tool.Result
+	answer *Answer
+	err    error // of the person's answer
+}
+
+func requested(m model.Message) []*task {
+	var tasks []*task
+	for _, p := range m.Parts {
+		if c, ok := p.(model.Call); ok {
+			tasks = append(tasks, &task{call: c.Call, malformed: c.Malformed})
+		}
+	}
+	return tasks
+}
+
+// perform runs calls as close together as their effects allow, and returns them
+// with their results. Workers only report what happened, or what a person
+// answered: state belongs to this goroutine. An error is the journal's; then
+// nothing is running any more.
+func (a *Agent) perform(ctx context.Context, tasks []*task) ([]*task, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	r := &round{Agent: a, ctx: ctx, tasks: tasks, news: make(chan news, len(tasks))}
+	defer r.workers.Wait()
+	defer cancel()
+
+	r.order()
+	for {
+		if err := r.advance(); err != nil {
+			return nil, err
+		}
+		if r.count(over) == len(tasks) {
+			return tasks, nil
+		}
+		if err := r.hear(<-r.news); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// order prepares all calls and decides who waits for whom. A call that cannot
+// be prepared may need what an earlier one is about to do: it waits for all of
+// them, and is prepared again.
+func (r *round) order() {
+	effects := make([]effect.Set, len(r.tasks))
+	acts := false
+	for i, t := range r.tasks {
+		r.prepare(r.ctx, t)
+		switch {
+		case t.failure == nil:
+			t.effects = t.action.Effects()
+		case acts && t.failure.Kind.ByArguments() && t.failure.Kind != tool.Invalid:
+			t.effects = effect.Set{{Kind: effect.Anything}}
+		}
+		acts = acts || !reads(t.effects)
+		effects[i] = t.effects
+	}
+	for i, waits := range schedule.Order(effects) {
+		r.tasks[i].waits = waits
+	}
+}
+
+// advance takes every task that can go on one stage further, until none can.
+func (r *round) advance() error {
+	for again := true; again; {
+		again = false
+		for _, t := range r.tasks {
+			if !r.ready(t) {
+				continue
+			}
+			if err := r.begin(t); err != nil {
+				return err
+			}
+			again = again || t.stage != waiting
+		}
+	}
+	return nil
+}
+
+func (r *round) ready(t *task) bool {
+	if t.stage != waiting || r.count(running) >= r.Limits.Parallel {
+		return false
+	}
+	for _, i := range t.waits {
+		if r.tasks[i].stage != over {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *round) count(s stage) int {
+	n := 0
+	for _, t := range r.tasks {
+		if t.stage == s {
+			n++
+		}
+	}
+	return n
+}
+
+// begin starts t, ends it without a start, or puts it before a person.
+func (r *round) begin(t *task) error {
+	if r.ctx.Err() != nil {
+		return r.finish(t, r.interrupted("not started"))
+	}
+	if len(t.waits) > 0 { // the world has moved
+		r.prepare(r.ctx, t)
+	}
+	if t.failure != nil {
+		return r.finish(t, tool.Failed(t.failure))
+	}
+	if !t.effects.Covers(t.action.Effects()) && r.count(running)+r.count(asking) > 0 {
+		return nil // more than it was ordered by: it waits for all that run
+	}
+	t.plan = r.planned(t)
+	return r.decide(t)
+}
+
+// hear takes what a worker reports.
+func (r *round) hear(n news) error {
+	if n.answer != nil || n.err != nil {
+		return r.answered(n)
+	}
+	return r.finish(n.task, n.result)
+}
+
+// finish ends t by its one result, after what else belongs before it.
+func (r *round) finish(t *task, result tool.Result, before ...event.Body) error {
+	result, err := r.fit(t, result)
+	if err != nil {
+		return err
+	}
+	t.stage, t.result = over, result
+	return r.record(append(before, event.Finished{Call: t.call.ID, Result: result})...)
+}
+
+// Do runs a call that a person asks for by the same path as those of the model,
+// outside a turn. A call that cannot be prepared is returned as a failed result
+// and not recorded. The call's ID is given here.
+func (a *Agent) Do(ctx context.Context, c tool.Call) (tool.Result, error) {
+	c.ID = a.state.NextCall(0)
+	t := &task{call: c}
+	if a.prepare(ctx, t); t.failure != nil {
+		return tool.Failed(t.failure), nil
+	}
+	done, err := a.perform(ctx, []*task{t})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return done[0].result, nil
+}

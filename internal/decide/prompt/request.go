@@ -1,0 +1,130 @@
+// Package prompt decides what the model sees.
+//
+// A request has five layers, always in this order: L1, the static text of this
+// package and the tools' descriptions; L2, the project's rules; L3, what was
+// said and done; the current input; the recap. Nothing before the recap ever
+// changes between two steps: each request repeats the one before, byte for
+// byte, up to its last message.
+package prompt
+
+import (
+	_ "embed"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/session"
+)
+
+//go:embed system.md
+var system string
+
+// Request builds a request in which every call is followed by its result,
+// whatever the events were. The loop adds what is not a matter of the session:
+// model, limits and shape of the answer.
+func Request(s *session.State, tools []tool.Spec) *model.Request {
+	messages := talk(s)
+	stable := len(messages)
+	if recap := Recap(s.Todo()); recap != "" {
+		messages = append(messages, model.Message{
+			Role: model.User, Parts: []model.Part{model.Text{Text: recap}},
+		})
+	}
+	return &model.Request{
+		System:   system + rules(s.Ruled()),
+		Tools:    tools,
+		Messages: messages,
+		Stable:   stable,
+	}
+}
+
+// rules renders layer L2.
+func rules(files []event.Ruled) string {
+	if len(files) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n# Project rules\n")
+	for _, f := range files {
+		b.WriteString("\n## " + f.Path + "\n\n" + strings.TrimSpace(f.Text) + "\n")
+	}
+	return b.String()
+}
+
+// talk renders layer L3 and the input: all that was said, each message with
+// calls followed by the one with their results.
+func talk(s *session.State) []model.Message {
+	var messages []model.Message
+	for i, x := range s.Talk() {
+		said, answers := exchange(s, x)
+		if i == 0 {
+			said.Parts = append([]model.Part{model.Text{Text: place(s.Opened())}}, said.Parts...)
+		}
+		if len(said.Parts) > 0 { // an API would refuse an empty one
+			messages = append(messages, said)
+		}
+		if len(answers.Parts) > 0 {
+			messages = append(messages, answers)
+		}
+	}
+	return messages
+}
+
+// exchange returns what was said and the message that answers its calls, both
+// without quarantined parts and without empty text, which no API accepts.
+func exchange(s *session.State, x session.Exchange) (said, answers model.Message) {
+	said = x.Message
+	said.Parts = nil
+	answers = model.Message{Role: model.User, Seq: said.Seq}
+	calls := 0
+	for i, p := range x.Message.Parts {
+		keep := !s.Quarantined(said.Seq, i)
+		switch p := p.(type) {
+		case model.Text:
+			keep = keep && strings.TrimSpace(p.Text) != ""
+		case model.Call:
+			if keep {
+				answers.Parts = append(answers.Parts, answer(p.ID, x.Results[calls]))
+			}
+			calls++
+		}
+		if keep {
+			said.Parts = append(said.Parts, p)
+		}
+	}
+	return said, answers
+}
+
+// place says where the session is at work.
+func place(o event.Opened) string {
+	text := "[workspace " + o.Root
+	if o.Commit != "" {
+		text += ", git commit " + o.Commit
+	}
+	return text + "]"
+}
+
+// answer renders a result: its text and, where it is not a success, what the
+// model can do about it.
+func answer(id string, r *tool.Result) model.CallResult {
+	if r == nil {
+		return model.CallResult{Call: id, Text: "[no result is recorded; it may or may not have happened]", Error: true}
+	}
+	text := strings.TrimRight(r.Text, "\n")
+	if text == "" {
+		text = "(no output)"
+	}
+	if f := r.Failure; f != nil {
+		text += "\n[" + string(r.Status) + ": " + string(f.Kind)
+		if f.Retry {
+			text += "; the same call may succeed later"
+		}
+		if f.Hint != "" {
+			text += "; next: " + f.Hint
+		}
+		text += "]"
+	}
+	failed := r.Status != tool.Success && r.Status != tool.Partial
+	return model.CallResult{Call: id, Text: text, Error: failed, Media: r.Media}
+}

@@ -1,0 +1,81 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// A guard knows which calls are not worth making again yet, and which tools
+// are in trouble.
+type guard struct {
+	failed   map[string]tool.Kind // by signature
+	troubles map[string]trouble   // by tool
+}
+
+type trouble struct {
+	failures int // in a row
+	last     time.Time
+}
+
+// Repeats returns how an equal call failed by its arguments, if one did since
+// the last thing that could have made a difference: words of the user, a call
+// that wrote or ran something and succeeded or, for a file that had not been
+// read or had changed, a read that showed something new.
+func (s *State) Repeats(c tool.Call) (tool.Kind, bool) {
+	kind, failed := s.guard.failed[signature(c)]
+	return kind, failed
+}
+
+// Troubled returns how often in a row a tool failed by itself (see
+// tool.Kind.ByTool), and when it last did.
+func (s *State) Troubled(name string) (failures int, last time.Time) {
+	t := s.guard.troubles[name]
+	return t.failures, t.last
+}
+
+// signature is equal for two calls of one tool whose arguments differ at most
+// in white space.
+func signature(c tool.Call) string {
+	var args bytes.Buffer
+	if json.Compact(&args, c.Args) != nil {
+		args.Write(c.Args)
+	}
+	return c.Tool + " " + args.String()
+}
+
+func (g *guard) lift() { g.failed = nil }
+
+func (g *guard) ended(c *call, r tool.Result, at time.Time, learned bool) {
+	if learned {
+		for sig, kind := range g.failed {
+			if kind == tool.NotRead || kind == tool.Stale {
+				delete(g.failed, sig)
+			}
+		}
+	}
+	if r.Failure == nil {
+		delete(g.troubles, c.Tool)
+		if acts(c.plan.Effects()) {
+			g.lift()
+		}
+		return
+	}
+	switch kind := r.Failure.Kind; {
+	case kind.ByArguments():
+		put(&g.failed, signature(c.Call), kind)
+	case kind.ByTool():
+		put(&g.troubles, c.Tool, trouble{g.troubles[c.Tool].failures + 1, at})
+	case kind == tool.NonzeroExit || kind == tool.Signalled: // the tool did its work
+		delete(g.troubles, c.Tool)
+	}
+}
+
+// acts reports whether effects are more than reads.
+func acts(s effect.Set) bool {
+	return slices.ContainsFunc(s, func(e effect.Effect) bool { return e.Kind != effect.Read })
+}
