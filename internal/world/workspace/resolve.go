@@ -106,3 +106,6 @@ func cut(path string) (element, rest string) {
 	}
 	return path[:i], strings.TrimLeftFunc(path[i:], isSeparator)
 }
+
+// slash returns a name of the system, relative to the root, as canonical path.
+func slash(at string) string { return text(filepath.ToSlash(at)) }

@@ -1,0 +1,246 @@
+package workspace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/belay-agent/belay/internal/contract/edit"
+)
+
+// A batch makes several changes, or takes them back.
+type batch struct {
+	w       *Workspace
+	folders map[string]*folder // by name; those that hold the files
+	made    []string           // directories, parents first
+}
+
+// run makes the changes. Whatever it returns, restore or clean must follow. All
+// new files are on disk before the first takes its place.
+func (b *batch) run(changes []*change) error {
+	for _, c := range changes {
+		if c.same() {
+			continue
+		}
+		if err := b.stage(c); err != nil {
+			return fmt.Errorf("write %s: %w", c.path, reason(err))
+		}
+	}
+	for _, c := range changes {
+		if c.temp == "" {
+			continue
+		}
+		if err := b.folder(c).commit(c); err != nil {
+			return fmt.Errorf("write %s: %w", c.path, reason(err))
+		}
+	}
+	return b.sync()
+}
+
+func (b *batch) folder(c *change) *folder { return b.folders[filepath.Dir(c.at)] }
+
+// stage opens the directory of c, makes it if need be, and puts the new file there.
+func (b *batch) stage(c *change) error {
+	dir := filepath.Dir(c.at)
+	if b.folders[dir] == nil {
+		if err := b.makeDir(dir); err != nil {
+			return err
+		}
+		f, err := openFolder(b.w.root, dir)
+		if err != nil {
+			return err
+		}
+		b.folders[dir] = f
+	}
+	temp := tempName()
+	if !c.Remove {
+		made, err := b.folders[dir].create(temp, c)
+		if err != nil {
+			return err
+		}
+		c.made = made
+	}
+	c.temp = temp
+	return nil
+}
+
+// makeDir makes a directory and its parents, and remembers which it made.
+func (b *batch) makeDir(dir string) error {
+	info, err := b.w.root.Stat(dir)
+	switch {
+	case err == nil && !info.IsDir():
+		return ErrNotDirectory
+	case err == nil:
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := b.makeDir(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	err = b.w.root.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return nil // made by someone else meanwhile; what it is shows when it is opened
+	}
+	if err == nil {
+		b.made = append(b.made, dir)
+	}
+	return err
+}
+
+// sync puts the names on disk: of the files, and of the directories made for them.
+func (b *batch) sync() error {
+	for name, f := range b.folders {
+		if err := syncDir(f.dir); err != nil {
+			return fmt.Errorf("sync directory %s: %w", slash(name), reason(err))
+		}
+	}
+	for _, name := range b.made {
+		f, err := b.w.root.Open(filepath.Dir(name))
+		if err == nil {
+			err = errors.Join(syncDir(f), f.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("sync directory %s: %w", slash(filepath.Dir(name)), reason(err))
+		}
+	}
+	return nil
+}
+
+// restore takes back what run did, last first. An error says what stayed.
+func (b *batch) restore(changes []*change) error {
+	var errs []error
+	for _, c := range slices.Backward(changes) {
+		if c.temp == "" {
+			continue
+		}
+		if err := b.folder(c).takeBack(c); err != nil {
+			errs = append(errs, fmt.Errorf("restore %s: %w", c.path, reason(err)))
+		}
+	}
+	for _, dir := range slices.Backward(b.made) {
+		_ = b.w.root.Remove(dir) // stays if someone else put something there
+	}
+	return errors.Join(errs...)
+}
+
+// clean removes what the changes replaced. That cannot well fail, as the same
+// directory has just let us rename it.
+func (b *batch) clean(changes []*change) {
+	for _, c := range changes {
+		if c.temp != "" && c.info != nil {
+			_ = b.folder(c).root.Remove(c.temp)
+		}
+	}
+}
+
+func (b *batch) close() {
+	for _, f := range b.folders {
+		_ = f.dir.Close()
+		_ = f.root.Close()
+	}
+}
+
+// commit puts the new file in its place, and verifies that what it replaced is
+// what it was made against. If not, it puts that back.
+func (f *folder) commit(c *change) error {
+	name := filepath.Base(c.at)
+	switch {
+	case c.info == nil:
+		err := f.place(c.temp, name)
+		if errors.Is(err, fs.ErrExist) {
+			have, _ := f.digest(name)
+			return &StaleError{Path: c.path, Have: have}
+		}
+		c.moved = err == nil
+		return err
+	case c.Remove:
+		if err := f.place(name, c.temp); err != nil {
+			return gone(err, c)
+		}
+	default:
+		if err := f.exchange(c.temp, name); err != nil {
+			return gone(err, c)
+		}
+	}
+	c.moved = true
+	if have, err := f.digest(c.temp); err != nil || have != c.Base {
+		return &StaleError{Path: c.path, Want: c.Base, Have: have}
+	}
+	return nil
+}
+
+// gone makes a StaleError of a file that is no longer there.
+func gone(err error, c *change) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return &StaleError{Path: c.path, Want: c.Base}
+	}
+	return err
+}
+
+// takeBack undoes what was done for c, if anything was, and removes its
+// temporary file. What someone else has put or written there since stays.
+func (f *folder) takeBack(c *change) error {
+	name, swap := filepath.Base(c.at), f.exchange
+	switch {
+	case !c.moved && c.Remove:
+		return nil
+	case !c.moved:
+		return f.root.Remove(c.temp)
+	case c.Remove:
+		return f.kept(c, f.place(c.temp, name))
+	case c.info == nil:
+		swap = func(temp, name string) error { return f.place(name, temp) }
+	}
+	if err := swap(c.temp, name); err != nil {
+		return f.kept(c, err)
+	}
+	if f.holds(c.temp, c) {
+		return f.root.Remove(c.temp)
+	}
+	// Someone replaced our file or wrote to it: theirs goes back.
+	if c.info == nil {
+		return f.kept(c, errors.Join(ErrStale, f.place(c.temp, name)))
+	}
+	return f.kept(c, errors.Join(ErrStale, f.exchange(c.temp, name)))
+}
+
+// kept adds to err where bytes were left that are nowhere else, if any were.
+func (f *folder) kept(c *change, err error) error {
+	if err == nil {
+		return nil
+	}
+	if _, missing := f.root.Lstat(c.temp); missing != nil {
+		return err
+	}
+	return fmt.Errorf("its bytes are in %s: %w", f.path(c.temp), err)
+}
+
+// holds reports whether name is the file made for c, with the bytes it was given.
+func (f *folder) holds(name string, c *change) bool {
+	file, info, err := open(f.root, name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	raw, err := slurp(file, info.Size())
+	return err == nil && os.SameFile(info, c.made) && bytes.Equal(raw, c.after)
+}
+
+// digest returns the digest of a regular file.
+func (f *folder) digest(name string) (string, error) {
+	file, info, err := open(f.root, name)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	raw, err := slurp(file, info.Size())
+	if err != nil {
+		return "", err
+	}
+	return edit.Digest(raw), nil
+}

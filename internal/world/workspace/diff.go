@@ -1,0 +1,92 @@
+package workspace
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/belay-agent/belay/internal/contract/edit"
+)
+
+// A Diff is what a Write changed, or would change.
+type Diff struct {
+	Unified        string            // a unified diff of what is shown of the files, in order of the edits
+	Digests        map[string]string // of each file since, by canonical path; "" for one that is gone
+	Added, Removed int               // lines
+	Detached       []string          // files that had other hard links, which keep the old bytes
+}
+
+// around is how many lines a diff shows around a change.
+const around = 3
+
+func describe(changes []*change) Diff {
+	d := Diff{Digests: make(map[string]string)}
+	var out strings.Builder
+	for _, c := range changes {
+		d.Digests[c.path] = ""
+		if !c.Remove {
+			d.Digests[c.path] = edit.Digest(c.after)
+		}
+		if c.info != nil && !c.same() && links(c.info) > 1 {
+			d.Detached = append(d.Detached, c.path)
+		}
+		d.show(c, &out)
+	}
+	d.Unified = out.String()
+	return d
+}
+
+// show adds c to the diff. What a unified diff cannot show is said in a line.
+func (d *Diff) show(c *change, out *strings.Builder) {
+	from, to := label("a/", c.path), label("b/", c.path)
+	if c.info == nil {
+		from = "/dev/null"
+	}
+	if c.Remove {
+		to = "/dev/null"
+	}
+	if c.info != nil && !c.Remove && c.mode() != c.info.Mode().Perm() {
+		fmt.Fprintf(out, "mode %04o to %04o: %s\n", c.info.Mode().Perm(), c.mode(), label("", c.path))
+	}
+	if binary(c.before) || binary(c.after) {
+		fmt.Fprintf(out, "binary files %s and %s differ\n", from, to)
+		return
+	}
+	before, after := decode(c.before).Content, decode(c.after).Content
+	regions := edit.Between([]byte(before), []byte(after))
+	edits := make([]udiff.Edit, len(regions))
+	for i, r := range regions {
+		edits[i] = udiff.Edit{Start: r.Start, End: r.End, New: string(r.New)}
+		d.Removed += countLines(r.Old)
+		d.Added += countLines(r.New)
+	}
+	unified, err := udiff.ToUnified(from, to, before, edits, around)
+	switch {
+	case err != nil || unified == "" && (from == "/dev/null" || to == "/dev/null"):
+		fmt.Fprintf(out, "--- %s\n+++ %s\n", from, to)
+	case unified == "" && !bytes.Equal(c.before, c.after):
+		fmt.Fprintf(out, "files %s and %s differ in line endings or encoding only\n", from, to)
+	default:
+		out.WriteString(unified)
+	}
+}
+
+func countLines(b []byte) int {
+	n := bytes.Count(b, []byte("\n"))
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// label returns a path for the head of a diff, quoted if it could be misread.
+func label(prefix, path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(prefix + path)
+	}
+	return prefix + path
+}

@@ -1,0 +1,110 @@
+package workspace
+
+import (
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A folder is a directory held open, so that its files can be exchanged by name
+// wherever it is moved.
+type folder struct {
+	name string // from the workspace's root
+	root *os.Root
+	dir  *os.File // the same, for what os.Root cannot do
+}
+
+func openFolder(root *os.Root, name string) (*folder, error) {
+	r, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := r.Open(".")
+	if err != nil {
+		_ = r.Close()
+		return nil, err
+	}
+	return &folder{name, r, dir}, nil
+}
+
+// path returns the canonical path of a file of the folder.
+func (f *folder) path(name string) string { return slash(filepath.Join(f.name, name)) }
+
+// tempName returns a name that nothing has. It is hidden from Files.
+func tempName() string { return ".belay-" + rand.Text() }
+
+// create writes the bytes that c is to have to a new file, on disk, with the
+// attributes of the file that it will replace.
+func (f *folder) create(temp string, c *change) (fs.FileInfo, error) {
+	mode := fs.FileMode(0o644)
+	if c.info != nil {
+		mode = 0o600 // nobody else may look before it has the right owner
+	}
+	file, err := f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, err
+	}
+	_, err = file.Write(c.after)
+	if err == nil && c.info != nil {
+		keepAttributes(file, f.root, filepath.Base(c.at), c.info)
+	}
+	if err == nil && (c.info != nil || c.Mode != "") {
+		err = file.Chmod(c.mode() | special(file, c))
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	var info fs.FileInfo
+	if err == nil {
+		info, err = file.Stat()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		_ = f.root.Remove(temp)
+		return nil, err
+	}
+	return info, nil
+}
+
+// special returns the set-id and sticky bits that the new file may have: those
+// of the old one, if it has the same owner and group.
+func special(file *os.File, c *change) fs.FileMode {
+	info, err := file.Stat()
+	if err != nil || c.info == nil || !sameOwner(info, c.info) {
+		return 0
+	}
+	return c.info.Mode() & (fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
+}
+
+// exchangeSteps is exchange for systems that cannot do it in one step: target
+// is never without a file, but what another writer puts there between the first
+// two steps is lost.
+func (f *folder) exchangeSteps(temp, target string) error {
+	keep := tempName()
+	if err := f.root.Link(target, keep); err != nil {
+		if err := f.root.Rename(target, keep); err != nil {
+			return err
+		}
+	}
+	if err := f.root.Rename(temp, target); err != nil {
+		return errors.Join(err, f.root.Rename(keep, target))
+	}
+	return f.root.Rename(keep, temp)
+}
+
+// placeSteps is place for systems that cannot do it in one step. Where there
+// are no hard links, what another writer puts at the new name meanwhile is lost.
+func (f *folder) placeSteps(from, to string) error {
+	err := f.root.Link(from, to)
+	switch {
+	case err == nil:
+		return f.root.Remove(from)
+	case errors.Is(err, fs.ErrExist), errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if _, err := f.root.Lstat(to); err == nil {
+		return fs.ErrExist
+	}
+	return f.root.Rename(from, to)
+}

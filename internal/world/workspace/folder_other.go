@@ -1,0 +1,31 @@
+//go:build !linux
+
+package workspace
+
+import (
+	"io/fs"
+	"os"
+	"runtime"
+)
+
+// exchange swaps two files of the folder.
+func (f *folder) exchange(temp, target string) error { return f.exchangeSteps(temp, target) }
+
+// place renames a file; fs.ErrExist if the new name is taken.
+func (f *folder) place(from, to string) error { return f.placeSteps(from, to) }
+
+// syncDir puts the names of a directory on disk, where the system lets us ask.
+func syncDir(dir *os.File) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	return dir.Sync()
+}
+
+// keepAttributes keeps nothing but the permissions, which are set by the caller.
+func keepAttributes(*os.File, *os.Root, string, fs.FileInfo) {}
+
+func sameOwner(fs.FileInfo, fs.FileInfo) bool { return false }
+
+// links returns how many names a file has, as far as is known.
+func links(fs.FileInfo) uint64 { return 1 }
