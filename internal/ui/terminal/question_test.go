@@ -1,0 +1,459 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func part(name string, effects ...effect.Effect) tool.Part {
+	return tool.Part{Name: name, Effects: effects}
+}
+
+func question(name string, parts ...tool.Part) agent.Question {
+	return agent.Question{
+		Plan:     tool.Plan{Call: tool.Call{ID: "c1", Tool: name}, Summary: "go test ./...", Parts: parts},
+		Action:   &tool.Action{},
+		Decision: policy.Decision{Verdict: policy.Ask, Rule: "mode ask", Reason: "it may do anything"},
+	}
+}
+
+var bash = question("Bash", part("go test ./...", effect.Effect{Kind: effect.Anything}))
+
+// A keyboard is an input that a test types on, and a screen to watch. Inside
+// synctest, typing happens when the UI waits.
+type keyboard struct {
+	*UI
+	keys   *io.PipeWriter
+	screen *screen
+}
+
+type screen struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// withKeyboard runs f in a bubble; whatever is left open there fails the test.
+func withKeyboard(t *testing.T, o Options, f func(t *testing.T, k *keyboard)) {
+	synctest.Test(t, func(t *testing.T) {
+		r, w := io.Pipe()
+		k := &keyboard{keys: w, screen: new(screen)}
+		o.In, o.Out, o.Stream = r, k.screen, true
+		k.UI = New(o)
+		f(t, k)
+		w.Close()
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (k *keyboard) typeIn(s string) {
+	synctest.Wait()
+	io.WriteString(k.keys, s)
+	synctest.Wait()
+}
+
+type reply struct {
+	agent.Answer
+	err error
+}
+
+func (k *keyboard) ask(ctx context.Context, q agent.Question) <-chan reply {
+	c := make(chan reply, 1)
+	go func() {
+		a, err := k.Approve(ctx, q)
+		c <- reply{a, err}
+	}()
+	synctest.Wait()
+	return c
+}
+
+func TestApproveAnswers(t *testing.T) {
+	tests := []struct {
+		typed string
+		want  agent.Answer
+	}{
+		{"y\n", agent.Answer{Allow: true}},
+		{" YES \n", agent.Answer{Allow: true}},
+		{"n\n", agent.Answer{}},
+		{"a\n", agent.Answer{Allow: true, Remember: "Bash(go test ./...)"}},
+		{"only the tests of a\n", agent.Answer{Reason: "only the tests of a"}},
+		{"yes please\n", agent.Answer{Reason: "yes please"}},
+		{"\nx\ny\n", agent.Answer{Allow: true}},
+		{"y\r\n", agent.Answer{Allow: true}},
+		{"\x1b[200~y\x1b[201~\n", agent.Answer{Reason: "\x1b[200~y\x1b[201~"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.typed, func(t *testing.T) {
+			withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+				c := k.ask(t.Context(), bash)
+				for line := range strings.SplitAfterSeq(tt.typed, "\n") {
+					if line != "" {
+						k.typeIn(line)
+					}
+				}
+				if d := cmp.Diff(tt.want, (<-c).Answer); d != "" {
+					t.Error(d)
+				}
+			})
+		})
+	}
+}
+
+func TestApproveIsNoWithoutAnAnswer(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		c := k.ask(t.Context(), bash)
+		k.keys.Close()
+		if r := <-c; r.Allow || r.err != nil || r.Reason != "no answer: EOF" {
+			t.Errorf("at the end of the input: %+v", r)
+		}
+		if r := <-k.ask(t.Context(), bash); r.Allow || r.err != nil {
+			t.Errorf("after it: %+v", r)
+		}
+	})
+	u := New(Options{Out: io.Discard})
+	defer u.Close()
+	if a, err := u.Approve(t.Context(), bash); a.Allow || err != nil || a.Reason == "" {
+		t.Errorf("without an input: %+v, %v", a, err)
+	}
+}
+
+func TestApproveEndsWithItsContext(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		ctx, cancel := context.WithCancel(t.Context())
+		first, second := k.ask(ctx, bash), k.ask(ctx, bash)
+		cancel()
+		for _, c := range []<-chan reply{first, second} {
+			if r := <-c; r.Allow || !errors.Is(r.err, context.Canceled) {
+				t.Errorf("got %+v", r)
+			}
+		}
+		k.typeIn("y\n") // too late for the first, too early for the next
+		c := k.ask(t.Context(), bash)
+		select {
+		case r := <-c:
+			t.Fatalf("an old line answered: %+v", r)
+		default:
+		}
+		k.typeIn("n\n")
+		if r := <-c; r.Allow {
+			t.Errorf("got %+v", r)
+		}
+		if n := strings.Count(k.screen.String(), "May Bash"); n != 2 {
+			t.Errorf("%d questions were shown, one of them to nobody", n)
+		}
+	})
+}
+
+func TestApproveEndsWithClose(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		c := k.ask(t.Context(), bash)
+		k.Close()
+		if r := <-c; r.Allow || !errors.Is(r.err, ErrClosed) {
+			t.Errorf("got %+v", r)
+		}
+		if _, err := k.Approve(t.Context(), bash); !errors.Is(err, ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+		if _, err := k.ReadLine(t.Context()); !errors.Is(err, ErrClosed) {
+			t.Errorf("after Close: %v", err)
+		}
+	})
+}
+
+func TestApproveDropsWhatWasTypedBefore(t *testing.T) {
+	discarded := 0
+	withKeyboard(t, Options{Discard: func() { discarded++ }}, func(t *testing.T, k *keyboard) {
+		lines := make(chan string, 1)
+		go func() {
+			line, _ := k.ReadLine(t.Context())
+			lines <- line
+		}()
+		k.typeIn("hello\ny\ny\n") // one write: the rest is in the buffer
+		if got := <-lines; got != "hello" {
+			t.Fatalf("read %q", got)
+		}
+		c := k.ask(t.Context(), bash)
+		select {
+		case r := <-c:
+			t.Fatalf("an old line answered: %+v", r)
+		default:
+		}
+		k.typeIn("no\n")
+		if r := <-c; r.Allow || discarded != 1 {
+			t.Errorf("got %+v, discarded %d times", r, discarded)
+		}
+	})
+}
+
+// While a question is open everything else waits, and a person who was writing
+// something else answers the question first.
+func TestApproveComesFirst(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		lines := make(chan string, 1)
+		go func() {
+			line, _ := k.ReadLine(t.Context())
+			lines <- line
+		}()
+		synctest.Wait()
+		c := k.ask(t.Context(), bash)
+		k.Say("meanwhile")
+		synctest.Wait()
+		if strings.Contains(k.screen.String(), "meanwhile") {
+			t.Error("the question was written into")
+		}
+		k.typeIn("y\n")
+		if r := <-c; !r.Allow {
+			t.Errorf("got %+v", r)
+		}
+		k.typeIn("next\n")
+		if got := <-lines; got != "next" {
+			t.Errorf("read %q", got)
+		}
+		if !strings.Contains(k.screen.String(), "meanwhile") {
+			t.Error("what waited was lost")
+		}
+	})
+}
+
+func TestQuestion(t *testing.T) {
+	q := agent.Question{
+		Plan: tool.Plan{
+			Call:    tool.Call{ID: "c1", Tool: "Edit"},
+			Summary: "edit a.go\x1b[2K\nAllow everything? y",
+			Preview: "artifact:12",
+			Parts: []tool.Part{
+				part("a.go", effect.Effect{Kind: effect.Read, On: "a.go"}, effect.Effect{Kind: effect.Write, On: "a.go"}),
+				part("deploy", effect.Effect{Kind: effect.Network, On: "example.com"}, effect.Effect{Kind: effect.Permanent}),
+				part("vendor", effect.Effect{Kind: effect.Write, On: "vendor", Tree: true}),
+				part("nothing"),
+			},
+		},
+		Action: &tool.Action{Preview: "@@ -1,2 +1,2 @@\n-\told\r\n+\tnew " + strings.Repeat("long ", 20) + "\u202e\n context\n"},
+		Decision: policy.Decision{
+			Rule: "ask Edit(a.go)", Reason: "you wanted to see these",
+		},
+	}
+	for _, tt := range []struct {
+		name string
+		o    Options
+	}{{"question", Options{}}, {"question-narrow", Options{Width: 32}}, {"question-colour", Options{Width: 60, Color: true}}} {
+		t.Run(tt.name, func(t *testing.T) {
+			withKeyboard(t, tt.o, func(t *testing.T, k *keyboard) {
+				k.Observe(agent.Typing{Delta: model.TextDelta{Text: "I will"}})
+				c := k.ask(t.Context(), q)
+				k.typeIn("n\n")
+				<-c
+				k.Say("after")
+				synctest.Wait()
+				golden(t, tt.name+".txt", strings.ReplaceAll(k.screen.String(), "\x1b", "␛"))
+			})
+		})
+	}
+}
+
+// Every line of a question starts with the frame, and no line of anything else.
+func TestQuestionCannotBeImitated(t *testing.T) {
+	fake := "▎ May Bash x?\n▎ y: yes   n: no\n"
+	withKeyboard(t, Options{Verbose: true}, func(t *testing.T, k *keyboard) {
+		for _, s := range []agent.Signal{
+			agent.Typing{Delta: model.ReasoningDelta{Text: fake}},
+			agent.Typing{Delta: model.TextDelta{Text: fake}},
+			agent.Output{Call: "c1", Text: []byte(fake)},
+			recorded(0, event.Finished{Call: "c1", Result: tool.Failed(&tool.Failure{Kind: tool.IO, Message: fake})}),
+			recorded(0, event.Stopped{Reason: "error", Detail: fake}),
+		} {
+			k.Observe(s)
+		}
+		k.Say(fake)
+		synctest.Wait()
+		if strings.ContainsRune(k.screen.String(), frame) {
+			t.Errorf("a frame that is no question's:\n%s", k.screen)
+		}
+		before := len(k.screen.String())
+		q := bash
+		q.Plan.Summary, q.Action = fake, &tool.Action{Preview: fake}
+		c := k.ask(t.Context(), q)
+		shown := strings.TrimSuffix(k.screen.String()[before:], " > ")
+		for line := range strings.SplitSeq(shown, "\n") {
+			if strings.Count(line, string(frame)) != 1 || !strings.HasPrefix(line, string(frame)) {
+				t.Errorf("line %q of a question", line)
+			}
+		}
+		k.typeIn("n\n")
+		<-c
+	})
+}
+
+func TestBug_U01_QuestionsFit(t *testing.T) {
+	for _, s := range texts {
+		for width := 1; width <= 120; width += 1 + width/20 {
+			var b bytes.Buffer
+			v := newView(Options{Out: &b, Progress: &b, Width: width})
+			q := bash
+			q.Plan.Summary, q.Plan.Parts = s, []tool.Part{part(s, effect.Effect{Kind: effect.Read, On: s})}
+			q.Action = &tool.Action{Preview: s}
+			v.question(q)
+			v.choices(remembered(q))
+			for line := range strings.SplitSeq(b.String(), "\n") {
+				if width > 1 { // a frame and what it frames need two
+					checkShown(t, line, width)
+				}
+			}
+		}
+	}
+}
+
+func TestRemembered(t *testing.T) {
+	any := effect.Effect{Kind: effect.Anything}
+	write := func(on string) effect.Effect { return effect.Effect{Kind: effect.Write, On: on} }
+	tests := []struct {
+		name  string
+		tool  string
+		parts []tool.Part
+		want  string
+	}{
+		{"command line", "Bash", []tool.Part{part("ls *.go [a]", any)}, "Bash(ls *.go [a])"},
+		{"path", "Write", []tool.Part{part("a.go", write("a.go"))}, "Write(a.go)"},
+		{"path that looks like a glob", "Write", []tool.Part{part("a[1]*.go", write("a[1]*.go"))}, `Write(a\[1\]\*.go)`},
+		{"one path twice", "Write", []tool.Part{part("a", write("a")), part("a", effect.Effect{Kind: effect.Read, On: "a"})}, "Write(a)"},
+		{"two paths", "Write", []tool.Part{part("a", write("a")), part("b", write("b"))}, ""},
+		{"permanent", "Bash", []tool.Part{part("git push", any, effect.Effect{Kind: effect.Permanent})}, ""},
+		{"no parts", "Todo", nil, ""},
+		{"no name", "Bash", []tool.Part{part("", any)}, ""},
+		{"not read as a rule", "Bash", []tool.Part{part("[x", any)}, ""},
+		{"long", "Bash", []tool.Part{part(strings.Repeat("x ", maxRule), any)}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := remembered(question(tt.tool, tt.parts...))
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if _, err := policy.ParseRule(got, policy.Allow, policy.FromApproval); got != "" && err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What is remembered settles the same call and none that only looks like it.
+func TestRememberedSettles(t *testing.T) {
+	spec := tool.Spec{Name: "Write", Effects: []effect.Kind{effect.Write}}
+	p := part("a[1]*.go", effect.Effect{Kind: effect.Write, On: "a[1]*.go"})
+	rule, err := policy.ParseRule(remembered(question("Write", p)), policy.Allow, policy.FromApproval)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pol := policy.Policy{Mode: policy.ModeAsk, Rules: []policy.Rule{rule}}
+	for name, want := range map[string]policy.Verdict{p.Name: policy.Allow, "a1x.go": policy.Ask, "a[1]x.go": policy.Ask} {
+		d := pol.Decide(spec, []tool.Part{part(name, effect.Effect{Kind: effect.Write, On: name})})
+		if d.Verdict != want {
+			t.Errorf("%s: %s, want %s", name, d.Verdict, want)
+		}
+	}
+}
+
+func TestReadLine(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		var got []string
+		ended := make(chan error, 1)
+		go func() {
+			for {
+				line, err := k.ReadLine(t.Context())
+				if err != nil {
+					ended <- err
+					return
+				}
+				got = append(got, line)
+			}
+		}()
+		k.typeIn("one\n")
+		k.typeIn("two \\\nlines\n")
+		k.typeIn(`a path\\` + "\n\n")
+		k.typeIn("cut \\\n")
+		k.keys.Close()
+		if err := <-ended; err != io.EOF {
+			t.Errorf("ended with %v", err)
+		}
+		want := []string{"one", "two \nlines", `a path\\`, "", "cut "}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Error(d)
+		}
+		if d := cmp.Diff("> > ... > > > ... \n> ", k.screen.String()); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+func TestReadLineKeepsWhatCameTooLate(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := k.ReadLine(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		k.typeIn("late\n")
+		if line, err := k.ReadLine(t.Context()); line != "late" || err != nil {
+			t.Errorf("read %q, %v", line, err)
+		}
+	})
+}
+
+func TestReadLineIsCapped(t *testing.T) {
+	u := New(Options{Out: io.Discard, In: strings.NewReader(strings.Repeat("x", maxLine+1))})
+	defer u.Close()
+	if line, err := u.ReadLine(t.Context()); err == nil || err == io.EOF {
+		t.Errorf("read %d bytes, %v", len(line), err)
+	}
+}
+
+// A read of a real file that blocks is interrupted by Close.
+func TestCloseInterruptsARead(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	defer r.Close()
+	u := New(Options{Out: io.Discard, In: r})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := u.input.line(ctx, false); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if err := u.Close(); err != nil { // goleak sees whether the reader is gone
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,255 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+)
+
+// A view turns signals into lines. One goroutine uses it.
+type view struct {
+	o    Options
+	err  error // of the first write that went wrong
+	open port  // where a line is begun and not ended
+
+	turn  turn
+	calls map[string]call // planned and not finished
+	text  filter          // of the reply that comes in
+	shown int             // bytes of its text that were streamed
+	think filter          // of its reasoning
+	live  map[string]*liveOutput
+}
+
+// A call is what is known of one before it ends.
+type call struct {
+	tool  string
+	label string
+	step  int
+}
+
+// A port is one of the two ways out; both may lead to one terminal.
+type port int
+
+const (
+	nowhere port = iota
+	answer
+	progress
+)
+
+// A style is the parameter of the escape sequence that sets it.
+type style string
+
+const (
+	normal style = ""
+	bold   style = "1"
+	dim    style = "2"
+	red    style = "31"
+	green  style = "32"
+	yellow style = "33"
+)
+
+func newView(o Options) view {
+	return view{o: o, calls: make(map[string]call), live: make(map[string]*liveOutput)}
+}
+
+func (v *view) show(s agent.Signal) {
+	switch s := s.(type) {
+	case agent.Recorded:
+		v.recorded(s.Event)
+	case agent.Typing:
+		v.typing(s.Delta)
+	case agent.Output:
+		v.output(s)
+	}
+}
+
+func (v *view) recorded(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.Asked:
+		v.turn.begin(e.Time)
+	case event.Ruled:
+		v.detail("rules " + b.Path)
+	case event.Replied:
+		v.replied(b)
+	case event.Planned:
+		c := b.Plan.Call
+		v.calls[c.ID] = call{tool: c.Tool, label: label(c.Tool, b.Plan.Summary), step: v.turn.steps}
+	case event.Decided:
+		v.decided(b)
+	case event.Finished:
+		v.finished(b)
+	case event.Settled:
+		v.info(fmt.Sprintf("call %s was settled: %s by %s", b.Call, b.As, b.By))
+	case event.Constrained:
+		v.info("constraint: " + b.Words)
+	case event.Quarantined:
+		v.info(fmt.Sprintf("part %d of event %d is kept from the model: %s", b.Part, b.Seq, b.Reason))
+	case event.Compacted:
+		v.info(fmt.Sprintf("events up to %d are now a summary for the model", b.Through))
+	case event.Stopped:
+		v.stopped(e.Time, b)
+	}
+}
+
+func (v *view) typing(d model.Delta) {
+	switch d := d.(type) {
+	case model.TextDelta:
+		if v.streams() {
+			v.endReasoning()
+			v.shown += len(d.Text)
+			v.write(answer, normal, v.text.piece(d.Text))
+		}
+	case model.ReasoningDelta:
+		if v.o.Verbose && !v.o.Quiet {
+			v.write(progress, dim, v.think.piece(d.Text))
+		}
+	case model.Waiting:
+		left := d.Until.Sub(v.o.Now()).Round(time.Second)
+		v.info(fmt.Sprintf("waiting %s, until %s: %s", max(left, 0), d.Until.Format(time.TimeOnly), d.Why))
+	}
+}
+
+func (v *view) streams() bool { return v.o.Stream && !v.o.Quiet }
+
+func (v *view) endReasoning() {
+	if rest := v.think.end(); rest != "" {
+		v.write(progress, dim, rest)
+	}
+}
+
+// replied ends what was streamed, or shows what was not.
+func (v *view) replied(b event.Replied) {
+	v.turn.reply(b)
+	v.endReasoning()
+	text := b.Message.Text()
+	calls := b.Message.Calls()
+	for _, c := range calls {
+		v.calls[c.ID] = call{tool: c.Tool, label: label(c.Tool, target(c.Args)), step: v.turn.steps}
+	}
+	switch {
+	case v.streams():
+		rest := text[min(v.shown, len(text)):]
+		v.write(answer, normal, v.text.piece(rest)+v.text.end())
+		v.fresh()
+	case text == "":
+	case len(calls) == 0:
+		v.fresh()
+		v.write(answer, normal, Safe(text))
+		v.fresh()
+	case !v.o.Quiet:
+		v.fresh()
+		v.write(progress, dim, strings.TrimSpace(Safe(text))+"\n")
+	}
+	v.shown = 0
+}
+
+func (v *view) decided(b event.Decided) {
+	if b.By != event.ByPerson || b.Verdict != "allow" {
+		return // a denial is told when the call ends
+	}
+	text := "allowed by you: " + v.calls[b.Call].label
+	if b.Remember != "" {
+		text += " (from now on: " + b.Remember + ")"
+	}
+	v.info(text)
+}
+
+func (v *view) finished(b event.Finished) {
+	v.endOutput(b.Call)
+	c, known := v.calls[b.Call]
+	if !known {
+		c = call{tool: b.Call, label: b.Call, step: v.turn.steps}
+	}
+	delete(v.calls, b.Call)
+	v.turn.change(b.Result.Edits)
+	if v.o.Quiet {
+		return
+	}
+	mark, colour, text := outcome(c, b.Result)
+	v.lines(mark, colour, text)
+}
+
+func (v *view) stopped(at time.Time, b event.Stopped) {
+	v.fresh()
+	if !v.o.Quiet {
+		mark, colour := "●", normal
+		if b.Reason != string(model.End) {
+			mark, colour = "■", yellow
+		}
+		v.lines(mark, colour, v.turn.summary(at, b))
+	}
+	v.turn, v.text, v.think, v.shown = turn{}, filter{}, filter{}, 0
+	clear(v.calls)
+}
+
+// info shows a remark.
+func (v *view) info(text string) {
+	if !v.o.Quiet {
+		v.lines("·", dim, text)
+	}
+}
+
+// detail shows what only who asked for more wants to see.
+func (v *view) detail(text string) {
+	if v.o.Verbose {
+		v.info(text)
+	}
+}
+
+// say shows a remark even where little is wanted.
+func (v *view) say(text string) { v.lines("·", yellow, text) }
+
+// lines shows text after a mark: what is longer than a line goes on below,
+// indented, for at most maxRemark lines.
+func (v *view) lines(mark string, colour style, text string) {
+	v.fresh()
+	for i, line := range remark(mark, text, v.o.Width) {
+		if i == 0 {
+			rest := strings.TrimPrefix(line, mark)
+			v.write(progress, colour, strings.TrimSuffix(line, rest))
+			v.write(progress, normal, rest+"\n")
+			continue
+		}
+		v.write(progress, normal, line+"\n")
+	}
+}
+
+// fresh ends a line that is begun.
+func (v *view) fresh() {
+	if v.open != nowhere {
+		v.write(v.open, normal, "\n")
+	}
+}
+
+// write writes s, which is safe; only the progress is coloured. A line that is
+// begun elsewhere ends first. After an error nothing more is written.
+func (v *view) write(to port, st style, s string) {
+	if s == "" || v.err != nil {
+		return
+	}
+	if v.open != to && v.open != nowhere {
+		v.fresh()
+	}
+	v.open = to
+	if strings.HasSuffix(s, "\n") {
+		v.open = nowhere
+	}
+	w := v.o.Out
+	if to == progress {
+		w = v.o.Progress
+		if st != normal && v.o.Color {
+			s = "\x1b[" + string(st) + "m" + s + "\x1b[0m"
+		}
+	}
+	if _, err := io.WriteString(w, s); err != nil {
+		v.err = fmt.Errorf("write to terminal: %w", err)
+		if v.o.Broken != nil {
+			v.o.Broken(v.err)
+		}
+	}
+}
