@@ -1,0 +1,197 @@
+package edit
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	a1 = Digest([]byte("a"))
+	b1 = Digest([]byte("b"))
+)
+
+func TestDigest(t *testing.T) {
+	const want = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" // FIPS 180-2
+	if got := Digest([]byte("abc")); got != want {
+		t.Errorf("Digest(abc) = %s, want %s", got, want)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for name, test := range map[string]struct {
+		intent Intent
+		want   error
+	}{
+		"creation":           {Intent{Path: "a", Regions: []Region{{Len: 1, New: []byte("a")}}, Mode: "0755"}, nil},
+		"creation, empty":    {Intent{Path: "a"}, nil},
+		"without its bytes":  {Intent{Path: "a", Base: a1, Result: b1, Regions: []Region{{Start: 3, End: 9, Len: 4}}}, nil},
+		"regions that touch": {Intent{Path: "a", Base: a1, Regions: []Region{{End: 1}, {Start: 1, End: 1, Len: 1}, {Start: 1, End: 2}}}, nil},
+		"removal":            {Intent{Path: "a", Base: a1, Remove: true}, nil},
+		"no path":            {Intent{Base: a1}, ErrInvalid},
+		"base no digest":     {Intent{Path: "a", Base: "abc"}, ErrInvalid},
+		"base in capitals":   {Intent{Path: "a", Base: strings.ToUpper(a1)}, ErrInvalid},
+		"result no digest":   {Intent{Path: "a", Base: a1, Result: a1[1:]}, ErrInvalid},
+		"mode no octal":      {Intent{Path: "a", Base: a1, Mode: "rwx"}, ErrInvalid},
+		"mode with set-id":   {Intent{Path: "a", Base: a1, Mode: "4755"}, ErrInvalid},
+		"removal of nothing": {Intent{Path: "a", Remove: true}, ErrInvalid},
+		"removal and result": {Intent{Path: "a", Base: a1, Remove: true, Result: b1}, ErrInvalid},
+		"removal of a part":  {Intent{Path: "a", Base: a1, Remove: true, Regions: []Region{{End: 1}}}, ErrInvalid},
+		"negative start":     {Intent{Path: "a", Base: a1, Regions: []Region{{Start: -1}}}, ErrRange},
+		"end before start":   {Intent{Path: "a", Base: a1, Regions: []Region{{Start: 2, End: 1}}}, ErrRange},
+		"range in nothing":   {Intent{Path: "a", Regions: []Region{{End: 1}}}, ErrRange},
+		"negative length":    {Intent{Path: "a", Base: a1, Regions: []Region{{Len: -1}}}, ErrInvalid},
+		"overlap":            {Intent{Path: "a", Base: a1, Regions: []Region{{End: 2}, {Start: 1, End: 3}}}, ErrOverlap},
+		"descending":         {Intent{Path: "a", Base: a1, Regions: []Region{{Start: 4, End: 5}, {End: 1}}}, ErrOverlap},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := test.intent.Validate(); !errors.Is(err, test.want) {
+				t.Errorf("Validate() = %v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestApplyRefuses(t *testing.T) {
+	base := []byte("hello")
+	for name, test := range map[string]struct {
+		intent Intent
+		want   error
+	}{
+		"beyond the end":      {Intent{Path: "a", Base: a1, Regions: []Region{{Start: 5, End: 6, Old: []byte("x")}}}, ErrRange},
+		"other bytes":         {Intent{Path: "a", Base: a1, Regions: []Region{{End: 1, Old: []byte("H")}}}, ErrMismatch},
+		"old left out":        {Intent{Path: "a", Base: a1, Regions: []Region{{End: 1}}}, ErrMismatch},
+		"new left out":        {Intent{Path: "a", Base: a1, Regions: []Region{{Len: 1}}}, ErrMismatch},
+		"creation over bytes": {Intent{Path: "a", Regions: []Region{{Len: 1, New: []byte("x")}}}, ErrMismatch},
+		"invalid":             {Intent{}, ErrInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := test.intent.Apply(base); !errors.Is(err, test.want) || got != nil {
+				t.Errorf("Apply = %q, %v; want nil, %v", got, err, test.want)
+			}
+			if _, err := test.intent.Invert(base); !errors.Is(err, test.want) {
+				t.Errorf("Invert: %v, want %v", err, test.want)
+			}
+			if _, _, err := test.intent.Merge(base, nil); !errors.Is(err, test.want) {
+				t.Errorf("Merge: %v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+func TestInvertOfCreationAndRemoval(t *testing.T) {
+	create := Intent{Path: "a", Regions: []Region{{Len: 2, New: []byte("hi")}}}
+	remove := Intent{Path: "a", Base: Digest([]byte("hi")), Remove: true}
+	back, err := create.Invert(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(remove, back); diff != "" {
+		t.Errorf("inverse of the creation (-want +got):\n%s", diff)
+	}
+	again, err := remove.Invert([]byte("hi"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	create.Result = remove.Base
+	if diff := cmp.Diff(create, again); diff != "" {
+		t.Errorf("inverse of the removal (-want +got):\n%s", diff)
+	}
+	if got, err := remove.Apply([]byte("hi")); got != nil || err != nil {
+		t.Errorf("removal gives %q, %v", got, err)
+	}
+}
+
+// apply is Apply by one splice at a time, from the end.
+func apply(i Intent, base []byte) []byte {
+	out := string(base)
+	for n := len(i.Regions) - 1; n >= 0; n-- {
+		r := i.Regions[n]
+		out = out[:r.Start] + string(r.New) + out[r.End:]
+	}
+	return []byte(out)
+}
+
+// someIntent makes an intent with up to n regions on base.
+func someIntent(r *rand.Rand, base []byte, n int) Intent {
+	i := Intent{Path: "f", Base: Digest(base)}
+	at := 0
+	for range r.IntN(n + 1) {
+		start := at + r.IntN(len(base)-at+1)
+		end := start + r.IntN(min(len(base)-start, 5)+1)
+		i.Regions = append(i.Regions, region(base, start, end, someBytes(r, 6)))
+		at = end
+	}
+	return i
+}
+
+func region(base []byte, start, end int, replacement []byte) Region {
+	return Region{start, end, len(replacement), bytes.Clone(base[start:end]), replacement}
+}
+
+// someBytes makes up to n bytes with many newlines and bytes of no text.
+func someBytes(r *rand.Rand, n int) []byte {
+	const alphabet = "ab\n\r\x00\xff\xc3\n"
+	b := make([]byte, r.IntN(n+1))
+	for i := range b {
+		b[i] = alphabet[r.IntN(len(alphabet))]
+	}
+	return b
+}
+
+func TestApplyAndInvertAgainstSplices(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		base := someBytes(r, 40)
+		untouched := bytes.Clone(base)
+		i := someIntent(r, base, 5)
+		got, err := i.Apply(base)
+		if err != nil {
+			t.Fatalf("apply %+v to %q: %v", i, base, err)
+		}
+		if want := apply(i, base); !bytes.Equal(got, want) {
+			t.Fatalf("%+v on %q gives %q, want %q", i, base, got, want)
+		}
+		back, err := i.Invert(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back.Base != Digest(got) || back.Result != i.Base {
+			t.Fatalf("inverse is from %s to %s", back.Base, back.Result)
+		}
+		again, err := back.Apply(got)
+		if err != nil || !bytes.Equal(again, base) {
+			t.Fatalf("%+v taken back gives %q, %v; want %q", i, again, err, base)
+		}
+		if !bytes.Equal(base, untouched) {
+			t.Fatal("base was written to")
+		}
+	}
+}
+
+func TestBetween(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		base, result := someBytes(r, 60), someBytes(r, 60)
+		if r.IntN(2) == 0 {
+			result = apply(someIntent(r, base, 4), base)
+		}
+		i := Intent{Path: "f", Base: Digest(base), Regions: Between(base, result)}
+		got, err := i.Apply(base)
+		if err != nil || !bytes.Equal(got, result) {
+			t.Fatalf("between %q and %q: %+v gives %q, %v", base, result, i.Regions, got, err)
+		}
+		for n, c := range i.Regions {
+			if bytes.Equal(c.Old, c.New) {
+				t.Fatalf("between %q and %q: region %d changes nothing", base, result, n)
+			}
+			if n > 0 && i.Regions[n-1].End == c.Start {
+				t.Fatalf("between %q and %q: regions %d and %d touch", base, result, n-1, n)
+			}
+		}
+	}
+}
