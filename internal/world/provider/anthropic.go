@@ -1,0 +1,324 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/anthropics/anthropic-sdk-go/v2"
+
+	"github.com/belay-agent/belay/internal/contract/model"
+)
+
+// messages speaks Anthropic Messages. The SDK knows the shapes; what goes over
+// the wire, and when again, is the transport's.
+type messages struct {
+	name      string // "anthropic/claude-..."
+	maxOutput int    // where the request does not say; the API wants one
+	post      *transport
+}
+
+// Stream implements model.Provider.
+func (m *messages) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
+	body, err := m.encode(req)
+	if err != nil {
+		return func(yield func(model.Delta, error) bool) { yield(nil, err) }
+	}
+	return m.post.stream(ctx, body, func() listener { return &messagesListener{from: m.name, req: req} })
+}
+
+// What stays the same from step to step stands first; the SDK would put the
+// messages before the system prompt and the tools.
+type messagesRequest struct {
+	Model        string                              `json:"model"`
+	MaxTokens    int                                 `json:"max_tokens"`
+	Stream       bool                                `json:"stream"`
+	Thinking     *anthropic.ThinkingConfigParamUnion `json:"thinking,omitempty"`
+	OutputConfig *anthropic.OutputConfigParam        `json:"output_config,omitempty"`
+	System       []anthropic.TextBlockParam          `json:"system,omitempty"`
+	Tools        []messagesTool                      `json:"tools,omitempty"`
+	Messages     []messagesTurn                      `json:"messages"`
+}
+
+type messagesTool struct {
+	Name         string                                `json:"name"`
+	Description  string                                `json:"description,omitempty"`
+	InputSchema  json.RawMessage                       `json:"input_schema"` // as its author wrote it
+	CacheControl *anthropic.CacheControlEphemeralParam `json:"cache_control,omitempty"`
+}
+
+// A messagesTurn is all that one side says before the other does.
+type messagesTurn struct {
+	Role    string            `json:"role"`
+	Content []json.RawMessage `json:"content"`
+}
+
+// encode checks req and returns its body.
+func (m *messages) encode(req *model.Request) ([]byte, error) {
+	speeches, err := sendable(req, m.name)
+	if err != nil {
+		return nil, err
+	}
+	out := messagesRequest{Model: bareModel(req.Model, m.name), MaxTokens: req.MaxOutput, Stream: true}
+	if out.MaxTokens == 0 {
+		out.MaxTokens = m.maxOutput
+	}
+	if err := out.configure(req); err != nil {
+		return nil, err
+	}
+	mark := lastStable(speeches, req.Stable)
+	for i, s := range speeches {
+		blocks, err := messagesBlocks(req, s, i == mark)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(out.Messages); n > 0 && out.Messages[n-1].Role == string(s.role) {
+			out.Messages[n-1].Content = append(out.Messages[n-1].Content, blocks...)
+		} else {
+			out.Messages = append(out.Messages, messagesTurn{Role: string(s.role), Content: blocks})
+		}
+	}
+	return marshal(out)
+}
+
+// configure fills in what stands before the messages. The cache mark at the end
+// of the system prompt covers the tools too.
+func (out *messagesRequest) configure(req *model.Request) error {
+	if req.Effort != "" {
+		out.Thinking = &anthropic.ThinkingConfigParamUnion{OfAdaptive: &anthropic.ThinkingConfigAdaptiveParam{}}
+		out.OutputConfig = &anthropic.OutputConfigParam{Effort: anthropic.OutputConfigEffort(req.Effort)}
+	}
+	if len(req.Schema) > 0 {
+		if out.OutputConfig == nil {
+			out.OutputConfig = &anthropic.OutputConfigParam{}
+		}
+		if err := json.Unmarshal(req.Schema, &out.OutputConfig.Format.Schema); err != nil {
+			return &model.BadRequest{Reason: "the answer's schema: " + err.Error(), Hint: "mend the schema"}
+		}
+	}
+	for _, s := range req.Tools {
+		out.Tools = append(out.Tools, messagesTool{Name: s.Name, Description: s.Description, InputSchema: s.Input})
+	}
+	ephemeral := anthropic.NewCacheControlEphemeralParam()
+	if strings.TrimSpace(req.System) != "" {
+		out.System = []anthropic.TextBlockParam{{Text: req.System, CacheControl: ephemeral}}
+	} else if n := len(out.Tools); n > 0 {
+		out.Tools[n-1].CacheControl = &ephemeral
+	}
+	return nil
+}
+
+// lastStable returns the last of the speeches that the next request repeats, or
+// -1.
+func lastStable(speeches []speech, stable int) int {
+	last := -1
+	for i, s := range speeches {
+		if s.at < stable {
+			last = i
+		}
+	}
+	return last
+}
+
+// messagesBlocks encodes one speech, with a cache mark on its last block that
+// takes one if mark is set.
+func messagesBlocks(req *model.Request, s speech, mark bool) ([]json.RawMessage, error) {
+	blocks := make([]json.RawMessage, len(s.parts))
+	for i := len(s.parts) - 1; i >= 0; i-- {
+		p := s.parts[i]
+		if r, ok := p.part.(model.Reasoning); ok {
+			blocks[i] = r.Raw
+			continue
+		}
+		block, err := messagesBlock(req, p)
+		if err != nil {
+			return nil, err
+		}
+		if mark {
+			if c := block.GetCacheControl(); c != nil {
+				*c = anthropic.NewCacheControlEphemeralParam()
+				mark = false
+			}
+		}
+		if blocks[i], err = json.Marshal(block); err != nil {
+			return nil, p.reject("encode it: %v", err)
+		}
+	}
+	return blocks, nil
+}
+
+func messagesBlock(req *model.Request, p spoken) (anthropic.ContentBlockParamUnion, error) {
+	switch part := p.part.(type) {
+	case model.Text:
+		return anthropic.NewTextBlock(part.Text), nil
+	case model.Call:
+		return anthropic.NewToolUseBlock(part.ID, sentArgs(part.Args), sentName(part.Tool)), nil
+	case model.Image:
+		image, err := openPicture(req, p.place, part.Artifact)
+		return anthropic.NewImageBlockBase64(image.kind, image.base64), err
+	case model.CallResult:
+		result := &anthropic.ToolResultBlockParam{ToolUseID: part.Call}
+		if part.Error {
+			result.IsError = anthropic.Bool(true)
+		}
+		result.Content = append(result.Content, anthropic.ToolResultBlockParamContentUnion{OfText: &anthropic.TextBlockParam{Text: part.Text}})
+		for _, a := range part.Media {
+			image, err := openPicture(req, p.place, a)
+			if err != nil {
+				return anthropic.ContentBlockParamUnion{}, err
+			}
+			result.Content = append(result.Content, anthropic.ToolResultBlockParamContentUnion{
+				OfImage: anthropic.NewImageBlockBase64(image.kind, image.base64).OfImage,
+			})
+		}
+		return anthropic.ContentBlockParamUnion{OfToolResult: result}, nil
+	}
+	return anthropic.ContentBlockParamUnion{}, p.reject("a part of unknown type %T", p.part)
+}
+
+// A messagesListener makes a reply out of the events of a message.
+type messagesListener struct {
+	from string
+	req  *model.Request
+
+	message anthropic.Message
+	args    map[int64]*strings.Builder // of calls, by block
+	order   map[int64]int              // of calls, by block
+	stopped bool
+}
+
+func (l *messagesListener) hear(f frame) ([]model.Delta, error) {
+	if strings.TrimSpace(f.data) == "" {
+		return nil, nil
+	}
+	data := []byte(f.data)
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(data, &head); err != nil {
+		if f.name == "error" {
+			return nil, &saidError{data}
+		}
+		return nil, fmt.Errorf("an event of the stream: %w", err)
+	}
+	switch head.Type {
+	case "error":
+		return nil, &saidError{data}
+	case "message_stop":
+		l.stopped = true
+	case "message_start", "message_delta", "content_block_start", "content_block_delta", "content_block_stop":
+	default: // a ping, or what a newer server adds
+		if f.name == "error" {
+			return nil, &saidError{data}
+		}
+		return nil, nil
+	}
+	var e anthropic.MessageStreamEventUnion
+	if err := json.Unmarshal(data, &e); err != nil {
+		return nil, fmt.Errorf("an event of the stream: %w", err)
+	}
+	if err := l.message.Accumulate(e); err != nil {
+		return nil, fmt.Errorf("an event of the stream: %w", err)
+	}
+	return l.deltas(e), nil
+}
+
+// deltas returns what e says to whoever watches, and keeps the arguments of
+// calls as they were written.
+func (l *messagesListener) deltas(e anthropic.MessageStreamEventUnion) []model.Delta {
+	switch e.Type {
+	case "content_block_start":
+		switch e.ContentBlock.Type {
+		case "text":
+			if e.ContentBlock.Text != "" {
+				return []model.Delta{model.TextDelta{Text: e.ContentBlock.Text}}
+			}
+		case "tool_use":
+			if l.args == nil {
+				l.args, l.order = map[int64]*strings.Builder{}, map[int64]int{}
+			}
+			l.order[e.Index] = len(l.order)
+			l.args[e.Index] = &strings.Builder{}
+			return []model.Delta{model.CallDelta{Index: l.order[e.Index], Tool: e.ContentBlock.Name}}
+		}
+	case "content_block_delta":
+		switch e.Delta.Type {
+		case "text_delta":
+			return []model.Delta{model.TextDelta{Text: e.Delta.Text}}
+		case "thinking_delta":
+			return []model.Delta{model.ReasoningDelta{Text: e.Delta.Thinking}}
+		case "input_json_delta":
+			if args := l.args[e.Index]; args != nil {
+				args.WriteString(e.Delta.PartialJSON)
+				return []model.Delta{model.CallDelta{Index: l.order[e.Index], Tool: l.message.Content[e.Index].Name, Args: e.Delta.PartialJSON}}
+			}
+		}
+	}
+	return nil
+}
+
+// complete implements listener.
+func (l *messagesListener) complete() (ended, over bool) {
+	_, known := l.stop()
+	return l.stopped && known, l.stopped
+}
+
+func (l *messagesListener) stop() (stop model.Stop, known bool) {
+	switch l.message.StopReason {
+	case anthropic.StopReasonEndTurn, anthropic.StopReasonStopSequence, anthropic.StopReasonToolUse:
+		if len(l.args) > 0 {
+			return model.Calls, true
+		}
+		return model.End, true
+	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
+		return model.Length, true
+	case anthropic.StopReasonRefusal:
+		return model.Refused, true
+	}
+	return model.Cut, false
+}
+
+func (l *messagesListener) reply() model.Reply {
+	m := model.Message{Role: model.Assistant, From: l.from}
+	for i, b := range l.message.Content {
+		switch b.Type {
+		case "text":
+			if b.Text != "" {
+				m.Parts = append(m.Parts, model.Text{Text: b.Text})
+			}
+		case "tool_use":
+			args := l.args[int64(i)].String()
+			if args == "" {
+				args = string(b.Input) // some servers send it whole
+			}
+			m.Parts = append(m.Parts, readCall(b.Name, args))
+		default: // thinking, and what a newer model adds: opaque
+			m.Parts = append(m.Parts, model.Reasoning{Text: b.Thinking, Raw: json.RawMessage(b.RawJSON())})
+		}
+	}
+	r := model.Reply{Message: m}
+	r.Stop, _ = l.stop()
+	u := l.message.Usage
+	r.Usage = model.Usage{
+		Input: int(u.InputTokens), Cached: int(u.CacheReadInputTokens), CacheWrite: int(u.CacheCreationInputTokens),
+		Output: int(u.OutputTokens), Reasoning: int(u.OutputTokensDetails.ThinkingTokens),
+	}
+	if r.Usage.Total() == 0 {
+		r.Usage = estimate(l.req, m.Parts)
+	}
+	return r
+}
+
+func messagesHeader(key string) http.Header {
+	h := http.Header{
+		"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}, "User-Agent": {userAgent},
+		"Anthropic-Version": {"2023-06-01"},
+	}
+	if key != "" {
+		h.Set("X-Api-Key", key)
+	}
+	return h
+}

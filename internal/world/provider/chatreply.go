@@ -1,0 +1,257 @@
+package provider
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// A chunk is one event of a Chat Completions stream. What servers disagree on is
+// left raw.
+type chunk struct {
+	Choices []struct {
+		Index int `json:"index"`
+		Delta struct {
+			Content          json.RawMessage `json:"content"`
+			Refusal          json.RawMessage `json:"refusal"`
+			ReasoningContent json.RawMessage `json:"reasoning_content"`
+			Reasoning        json.RawMessage `json:"reasoning"`
+			ToolCalls        []chunkCall     `json:"tool_calls"`
+		} `json:"delta"`
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Usage  *chunkUsage     `json:"usage"`
+	Error  json.RawMessage `json:"error"`
+	Object string          `json:"object"`
+}
+
+type chunkCall struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	} `json:"function"`
+}
+
+type chunkUsage struct {
+	PromptTokens        int `json:"prompt_tokens"`
+	CompletionTokens    int `json:"completion_tokens"`
+	PromptTokensDetails struct {
+		CachedTokens int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionTokensDetails struct {
+		ReasoningTokens int `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+// A draft is a call whose arguments still come.
+type draft struct {
+	index    int // the server's
+	id, tool string
+	args     strings.Builder
+}
+
+// A chatListener makes a reply out of chunks.
+type chatListener struct {
+	from string
+	req  *model.Request
+
+	text, reasoning strings.Builder
+	refused         bool
+	drafts          []*draft
+	finish          string
+	usage           *chunkUsage
+	done            bool
+}
+
+func (l *chatListener) hear(f frame) ([]model.Delta, error) {
+	switch data := strings.TrimSpace(f.data); data {
+	case "":
+		return nil, nil
+	case "[DONE]":
+		l.done = true
+		return nil, nil
+	}
+	var c chunk
+	if err := json.Unmarshal([]byte(f.data), &c); err != nil {
+		if f.name == "error" {
+			return nil, &saidError{[]byte(f.data)}
+		}
+		return nil, fmt.Errorf("an event of the stream: %w", err)
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" || c.Object == "error" || f.name == "error" {
+		return nil, &saidError{[]byte(f.data)}
+	}
+	if c.Usage != nil {
+		l.usage = c.Usage
+	}
+	var deltas []model.Delta
+	for _, choice := range c.Choices {
+		if choice.Index != 0 {
+			continue
+		}
+		d := choice.Delta
+		if thought := plainText(d.ReasoningContent) + plainText(d.Reasoning); thought != "" {
+			l.reasoning.WriteString(thought)
+			deltas = append(deltas, model.ReasoningDelta{Text: thought})
+		}
+		refusal := plainText(d.Refusal)
+		l.refused = l.refused || refusal != ""
+		if said := plainText(d.Content) + refusal; said != "" {
+			l.text.WriteString(said)
+			deltas = append(deltas, model.TextDelta{Text: said})
+		}
+		for _, call := range d.ToolCalls {
+			deltas = append(deltas, l.hearCall(call))
+		}
+		if choice.FinishReason != "" {
+			l.finish = choice.FinishReason
+		}
+	}
+	return deltas, nil
+}
+
+// hearCall adds a piece to the call it belongs to.
+func (l *chatListener) hearCall(c chunkCall) model.Delta {
+	n := l.find(c)
+	if n < 0 {
+		d := &draft{index: len(l.drafts), id: c.ID}
+		if c.Index != nil {
+			d.index = *c.Index
+		}
+		l.drafts = append(l.drafts, d)
+		n = len(l.drafts) - 1
+	}
+	d := l.drafts[n]
+	if d.tool == "" {
+		d.tool = c.Function.Name
+	}
+	if d.id == "" {
+		d.id = c.ID
+	}
+	piece := plainText(c.Function.Arguments)
+	if piece == "" && len(c.Function.Arguments) > 0 && c.Function.Arguments[0] == '{' {
+		piece = string(c.Function.Arguments) // some servers send the object itself
+	}
+	d.args.WriteString(piece)
+	return model.CallDelta{Index: n, Tool: d.tool, Args: piece}
+}
+
+// find returns which draft c goes on with: by its index, but for servers that
+// send a new id under an old index, or no index at all. -1 means that it begins
+// a call.
+func (l *chatListener) find(c chunkCall) int {
+	for i := len(l.drafts) - 1; i >= 0; i-- {
+		d := l.drafts[i]
+		if c.Index != nil && d.index != *c.Index {
+			continue
+		}
+		if c.ID != "" && d.id != "" && c.ID != d.id {
+			if c.Index == nil {
+				continue
+			}
+			return -1
+		}
+		return i
+	}
+	return -1
+}
+
+// plainText is raw where it is a string, the text in it where it is a list of
+// blocks, and "" otherwise.
+func plainText(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return ""
+	}
+	switch raw[0] {
+	case '"':
+		var s string
+		if json.Unmarshal(raw, &s) == nil {
+			return s
+		}
+	case '[':
+		var blocks []struct {
+			Text string `json:"text"`
+		}
+		if json.Unmarshal(raw, &blocks) == nil {
+			var b strings.Builder
+			for _, block := range blocks {
+				b.WriteString(block.Text)
+			}
+			return b.String()
+		}
+	}
+	return ""
+}
+
+// complete implements listener. The reply has ended once the server says why;
+// its usage may follow.
+func (l *chatListener) complete() (ended, over bool) {
+	_, known := l.stop()
+	ended = l.finish != "" && known
+	return ended, l.done
+}
+
+// stop maps why the server says that the reply ended. A reason that nobody
+// knows is not a proper end.
+func (l *chatListener) stop() (stop model.Stop, known bool) {
+	switch l.finish {
+	case "stop", "eos", "end_turn", "stop_sequence", "tool_calls", "function_call":
+		switch {
+		case l.refused:
+			return model.Refused, true
+		case len(l.drafts) > 0:
+			return model.Calls, true
+		}
+		return model.End, true
+	case "length", "max_tokens":
+		return model.Length, true
+	case "content_filter":
+		return model.Refused, true
+	}
+	return model.Cut, false
+}
+
+func (l *chatListener) reply() model.Reply {
+	m := model.Message{Role: model.Assistant, From: l.from}
+	if l.reasoning.Len() > 0 {
+		m.Parts = append(m.Parts, model.Reasoning{Text: l.reasoning.String()})
+	}
+	if l.text.Len() > 0 {
+		m.Parts = append(m.Parts, model.Text{Text: l.text.String()})
+	}
+	for _, d := range l.drafts {
+		m.Parts = append(m.Parts, readCall(d.tool, d.args.String()))
+	}
+	r := model.Reply{Message: m}
+	r.Stop, _ = l.stop()
+	if l.usage == nil {
+		r.Usage = estimate(l.req, m.Parts)
+		return r
+	}
+	cached := min(l.usage.PromptTokensDetails.CachedTokens, l.usage.PromptTokens)
+	r.Usage = model.Usage{
+		Input: l.usage.PromptTokens - cached, Cached: cached,
+		Output: l.usage.CompletionTokens, Reasoning: l.usage.CompletionTokensDetails.ReasoningTokens,
+	}
+	return r
+}
+
+// readCall parses a call's arguments strictly. None at all are an empty object:
+// so do models call tools that take none.
+func readCall(name, args string) model.Call {
+	c := model.Call{Call: tool.Call{Tool: name}}
+	switch trimmed := strings.TrimSpace(args); {
+	case trimmed == "":
+		c.Args = json.RawMessage("{}")
+	case json.Valid([]byte(trimmed)):
+		c.Args = json.RawMessage(trimmed)
+	default:
+		c.Args, c.Malformed = json.RawMessage("null"), args
+	}
+	return c
+}

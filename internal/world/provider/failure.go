@@ -1,0 +1,205 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/belay-agent/belay/internal/contract/model"
+)
+
+const (
+	maxErrorBody = 64 << 10 // bytes of an error's body that are read
+	maxReason    = 2 << 10  // bytes of it that are shown
+)
+
+// A refusal is what a server says when it does not answer.
+type refusal struct {
+	status int
+	header http.Header
+	words  string // its message
+	code   string // its type and code, where it gives them
+	html   bool
+}
+
+// readRefusal makes out what the body of an error says, in any of the shapes
+// that servers use.
+func readRefusal(status int, header http.Header, body []byte) refusal {
+	r := refusal{status: status, header: header}
+	text := bytes.TrimSpace(body)
+	if len(text) > 0 && text[0] == '<' || strings.Contains(header.Get("Content-Type"), "text/html") {
+		r.html = true
+		r.words = "the server sent a web page"
+		if title := titleRE.FindSubmatch(text); title != nil {
+			r.words += fmt.Sprintf(" (%q)", html.UnescapeString(string(bytes.TrimSpace(title[1]))))
+		}
+		return r
+	}
+	r.words, r.code = unwrapError(text)
+	if r.words == "" {
+		r.words = string(text)
+	}
+	if r.words == "" {
+		r.words = http.StatusText(status)
+	}
+	r.words = clip(strings.ToValidUTF8(r.words, "?"), maxReason)
+	return r
+}
+
+var titleRE = regexp.MustCompile(`(?is)<title[^>]*>(.{1,200}?)</title>`)
+
+// unwrapError finds the message, and the type and code, in an error's JSON:
+// {"error":{...}}, {"error":"..."}, [{"error":...}], {"message":...},
+// {"detail":...}.
+func unwrapError(text []byte) (words, code string) {
+	var list []json.RawMessage
+	if json.Unmarshal(text, &list) == nil && len(list) > 0 {
+		text = list[0]
+	}
+	var said string
+	if json.Unmarshal(text, &said) == nil {
+		return said, ""
+	}
+	var body struct {
+		Error, Message, Detail json.RawMessage
+		Type, Code             any
+	}
+	if json.Unmarshal(text, &body) != nil {
+		return "", ""
+	}
+	if len(body.Error) > 0 && string(body.Error) != "null" {
+		if words, code = unwrapError(body.Error); words == "" {
+			words = string(body.Error)
+		}
+	}
+	for _, raw := range []json.RawMessage{body.Message, body.Detail} {
+		if words == "" && len(raw) > 0 && string(raw) != "null" {
+			if json.Unmarshal(raw, &words) != nil {
+				words = string(raw)
+			}
+		}
+	}
+	for _, c := range []any{body.Type, body.Code} {
+		if c != nil {
+			code = strings.TrimSpace(fmt.Sprintf("%s %v", code, c))
+		}
+	}
+	return words, code
+}
+
+// overflowRE knows how servers say that a request is too long for the model.
+var overflowRE = regexp.MustCompile(`(?i)context_length_exceeded|model_context_window_exceeded|` +
+	`(maximum|max) context|context (length|window|size|limit)|` +
+	`(prompt|input|request|messages?) (is |are |was )?too (long|large|many tokens)|` +
+	`too many (input |prompt )?tokens|exceeds? the (available |model'?s? )?(context|maximum (number of )?(input )?tokens)|` +
+	`input token count.{0,40}exceeds|reduce the length of (the|your) (messages|prompt|input)|request_too_large`)
+
+// brokeRE knows how servers say that an account is out of money, which no
+// waiting mends.
+var brokeRE = regexp.MustCompile(`(?i)insufficient_quota|credit balance is too low|insufficient (balance|credit)|billing_hard_limit|payment required`)
+
+// retried are the statuses that may be gone in a moment.
+var retried = []int{408, 429, 500, 502, 503, 504, 529}
+
+// fault turns r into one of the errors of a model.Provider. again tells whether
+// the same request may succeed later.
+func (t *transport) fault(r refusal) (err error, again bool) {
+	words := t.veil(r.words)
+	said := r.words + " " + r.code
+	bad := &model.BadRequest{Status: r.status, Reason: words}
+	switch {
+	case r.html && !slices.Contains(retried, r.status):
+		bad.Hint = fmt.Sprintf("check the base URL %s: something there is not the API, or a proxy stands between", t.shown())
+		return bad, false
+	case brokeRE.MatchString(said) || r.status == http.StatusPaymentRequired:
+		bad.Hint = "the account has no credit left; check its billing"
+		return bad, false
+	case r.status == http.StatusRequestEntityTooLarge, r.overflows(said):
+		return fmt.Errorf("%w: %s", model.ErrOverflow, words), false
+	case r.status == http.StatusUnauthorized, r.status == http.StatusForbidden, strings.Contains(r.code, "authentication_error"):
+		bad.Hint = "check " + t.setting
+		return bad, false
+	case r.status == http.StatusNotFound, strings.Contains(r.code, "model_not_found"):
+		bad.Reason = fmt.Sprintf("model %s at %s: %s", t.model, t.shown(), words)
+		bad.Hint = "check the name of the model, and the base URL"
+		return bad, false
+	case slices.Contains(retried, r.status):
+		after := retryAfter(r.header, time.Now())
+		return &model.Unavailable{After: after, Err: fmt.Errorf("%s: %s (HTTP %d)", t.shown(), words, r.status)}, true
+	}
+	return bad, false
+}
+
+// overflows reports whether the words mean that the request is too long. Under
+// 429 they rather speak of a rate, unless it is the one request that is above
+// it.
+func (r refusal) overflows(said string) bool {
+	switch r.status {
+	case http.StatusTooManyRequests:
+		return strings.Contains(strings.ToLower(said), "request too large")
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+		return false
+	}
+	return overflowRE.MatchString(said)
+}
+
+// retryAfter reads how long the server wants to be left alone; 0 if it does not
+// say.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
+		return time.Duration(ms * float64(time.Millisecond))
+	}
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if s, err := strconv.ParseFloat(v, 64); err == nil {
+		if s > 0 && s < 1e9 {
+			return time.Duration(s * float64(time.Second))
+		}
+		return 0
+	}
+	if at, err := http.ParseTime(v); err == nil && at.After(now) {
+		return at.Sub(now)
+	}
+	return 0
+}
+
+// streamStatus is the status that would go with an error which a stream names
+// under a status of 200.
+var streamStatus = map[string]int{
+	"overloaded_error":      529,
+	"rate_limit_error":      429,
+	"rate_limit_exceeded":   429,
+	"api_error":             500,
+	"server_error":          500,
+	"internal_server_error": 500,
+	"timeout_error":         504,
+	"authentication_error":  401,
+	"permission_error":      403,
+	"not_found_error":       404,
+	"billing_error":         402,
+	"request_too_large":     413,
+	"invalid_request_error": 400,
+}
+
+// streamFault turns the error that a stream carries under a status of 200 into
+// one of the errors of a model.Provider.
+func (t *transport) streamFault(body []byte) (err error, again bool) {
+	r := readRefusal(0, nil, body)
+	r.status = 500 // what is not explained is theirs
+	for _, word := range strings.Fields(r.code) {
+		if s, ok := streamStatus[word]; ok {
+			r.status = s
+			break
+		}
+		if n, err := strconv.Atoi(word); err == nil && n >= 400 && n < 600 {
+			r.status = n
+		}
+	}
+	return t.fault(r)
+}

@@ -1,0 +1,197 @@
+// Package provider reaches language models: over HTTP in the dialects that their
+// servers speak, or by playing a script.
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/belay-agent/belay/internal/contract/model"
+)
+
+const userAgent = "belay"
+
+// Where the APIs are by default.
+const (
+	openAIURL    = "https://api.openai.com/v1"
+	anthropicURL = "https://api.anthropic.com/v1"
+	ollamaURL    = "http://127.0.0.1:11434/v1"
+)
+
+// Options say which model is to be reached, and how.
+type Options struct {
+	// Name is "openai/NAME", "anthropic/NAME", "ollama/NAME" or "script:FILE".
+	// With API or BaseURL the part before the slash may be anything.
+	Name string
+
+	API     string // "openai" or "anthropic": the dialect, where Name does not say
+	BaseURL string // with or without /v1; "" means the usual one
+	Key     string // may be empty with a BaseURL
+	Setting string // where the user sets the key, for messages; "" means the usual variable
+
+	Client   *http.Client // carries proxies and certificates; nil means one without either
+	Patience Patience
+}
+
+// Open returns the model that o names and what is known of it. It reads nothing
+// but the file of a script, and sends nothing: a wrong key or name shows with
+// the first request. Its errors are *model.BadRequest where the user has
+// something to set right.
+func Open(o Options) (model.Provider, model.Info, error) {
+	info := lookUp(o.Name)
+	if file, ok := strings.CutPrefix(o.Name, "script:"); ok {
+		p, err := openScript(file)
+		if err != nil {
+			return nil, info, err
+		}
+		return p, info, nil
+	}
+	o, err := o.settle()
+	if err != nil {
+		return nil, info, err
+	}
+	base, err := url.Parse(o.BaseURL)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, info, &model.BadRequest{Reason: fmt.Sprintf("base URL %q is not of the form http://host or https://host", o.BaseURL), Hint: "check the base URL"}
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{Transport: &http.Transport{}}
+	}
+	t := &transport{client: o.Client, key: o.Key, setting: o.Setting, model: o.Name, patience: o.Patience.withDefaults()}
+	if o.API == "anthropic" {
+		t.url, t.header = endpoint(base, "messages"), messagesHeader(o.Key)
+		return &messages{name: o.Name, maxOutput: info.MaxOutput, post: t}, info, nil
+	}
+	t.url, t.header = endpoint(base, "chat", "completions"), chatHeader(o.Key)
+	return &chat{name: o.Name, official: base.Host == "api.openai.com", post: t}, info, nil
+}
+
+// settle fills in what follows from the name.
+func (o Options) settle() (Options, error) {
+	prefix, name, ok := strings.Cut(o.Name, "/")
+	if !ok || prefix == "" || name == "" {
+		return o, &model.BadRequest{
+			Reason: fmt.Sprintf("model %q is not of the form provider/name", o.Name),
+			Hint:   "use openai/NAME, anthropic/NAME, ollama/NAME or script:FILE",
+		}
+	}
+	usual := ""
+	switch prefix {
+	case "openai":
+		usual = openAIURL
+	case "anthropic":
+		usual = anthropicURL
+	case "ollama":
+		usual = ollamaURL
+	}
+	if o.API == "" {
+		o.API = "openai"
+		if prefix == "anthropic" {
+			o.API = "anthropic"
+		}
+	}
+	if !slices.Contains([]string{"openai", "anthropic"}, o.API) {
+		return o, &model.BadRequest{Reason: fmt.Sprintf("API %q is not known", o.API), Hint: "use openai or anthropic"}
+	}
+	if o.Setting == "" {
+		o.Setting = strings.ToUpper(o.API) + "_API_KEY"
+	}
+	if o.BaseURL == "" {
+		if usual == "" {
+			return o, &model.BadRequest{
+				Reason: fmt.Sprintf("provider %q of model %s is not known", prefix, o.Name),
+				Hint:   "use openai, anthropic or ollama, or give a base URL",
+			}
+		}
+		if o.Key == "" && prefix != "ollama" {
+			return o, &model.BadRequest{Reason: fmt.Sprintf("no key for %s", o.Name), Hint: "set " + o.Setting}
+		}
+		o.BaseURL = usual
+	}
+	return o, nil
+}
+
+var versionRE = regexp.MustCompile(`^v\d`)
+
+// endpoint returns the URL of one call of the API at base, which may or may not
+// end in the version.
+func endpoint(base *url.URL, call ...string) *url.URL {
+	u := *base
+	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/"+strings.Join(call, "/"))
+	u.RawPath = ""
+	if !slices.ContainsFunc(strings.Split(u.Path, "/"), versionRE.MatchString) {
+		call = append([]string{"v1"}, call...)
+	}
+	return u.JoinPath(call...)
+}
+
+func openScript(file string) (*Rehearsed, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, &model.BadRequest{Reason: fmt.Sprintf("open the script: %v", err), Hint: "check the path after script:"}
+	}
+	defer f.Close() // it was only read
+	src, err := io.ReadAll(io.LimitReader(f, maxScript+1))
+	if err != nil {
+		return nil, &model.BadRequest{Reason: fmt.Sprintf("read the script: %v", err), Hint: "check the path after script:"}
+	}
+	p, err := NewRehearsed(file, src)
+	if err != nil {
+		return nil, &model.BadRequest{Reason: err.Error(), Hint: "docs/rehearsal.md describes the form of a script"}
+	}
+	return p, nil
+}
+
+// FindOllama returns the models of an Ollama that runs at baseURL, or in the
+// usual place if that is "". It gives up after 300 ms, long for a server on the
+// same machine.
+func FindOllama(ctx context.Context, client *http.Client, baseURL string) ([]string, error) {
+	if baseURL == "" {
+		baseURL = ollamaURL
+	}
+	base, err := url.Parse(baseURL)
+	if err != nil {
+		return nil, fmt.Errorf("find ollama: %w", err)
+	}
+	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1")
+	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("api", "tags").String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("find ollama: %w", err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("find ollama: %w", err)
+	}
+	defer resp.Body.Close() // it was only read
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("find ollama: %s answers %s", base.Redacted(), resp.Status)
+	}
+	var tags struct {
+		Models []struct {
+			Name string `json:"name"`
+		} `json:"models"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&tags); err != nil {
+		return nil, fmt.Errorf("find ollama: %w", err)
+	}
+	if tags.Models == nil {
+		return nil, errors.New("find ollama: what answers there is not ollama")
+	}
+	var names []string
+	for _, m := range tags.Models {
+		names = append(names, m.Name)
+	}
+	return names, nil
+}
