@@ -71,10 +71,14 @@ func protected(e effect.Effect) bool {
 
 // among compares without regard to case, as some file systems do.
 func among(patterns []string, p string) bool {
-	p = strings.ToLower(p)
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		return doublestar.MatchUnvalidated("**/"+pattern+"/**", p)
-	})
+	for p = strings.ToLower(p); p != ""; p = p[:max(0, strings.LastIndex(p, "/"))] {
+		if slices.ContainsFunc(patterns, func(pattern string) bool {
+			return doublestar.MatchUnvalidated("**/"+pattern, p)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // revealing reports whether r lets a secret be read: it allows, and its pattern

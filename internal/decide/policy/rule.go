@@ -40,7 +40,7 @@ func ParseRule(s string, v Verdict, src Source) (Rule, error) {
 			return wrong("the pattern is empty; write %s for every call", name)
 		}
 		if !strings.ContainsAny(pattern, " \t\n") && !doublestar.ValidatePattern(glob(pattern)) {
-			return wrong("the pattern is not a glob; put a backslash before a [, {, * or ? that stands for itself")
+			return wrong("the pattern is not a glob")
 		}
 	}
 	return Rule{Tool: name, Pattern: pattern, Verdict: v, Source: src}, nil
@@ -65,34 +65,43 @@ func (r Rule) String() string {
 
 // Check reports what is wrong with the rules of p, all of it, given the tools
 // there are: patterns of path tools that are not globs, and examples that do not
-// do what they are there to show.
+// do what they are there to show: a Match is matched for one of the tools that
+// the rule is for, a Refuse for none. A rule for a tool that is not there may be
+// for one that comes later, and passes.
 func (p Policy) Check(tools []tool.Spec) error {
 	var errs []error
 	for _, r := range p.Rules {
+		var its []tool.Spec
 		for _, t := range tools {
 			if r.isFor(t) {
-				errs = append(errs, r.check(t))
+				its = append(its, t)
 			}
+		}
+		if len(its) > 0 {
+			errs = append(errs, r.check(its))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (r Rule) check(t tool.Spec) error {
-	if onlyPaths(t) && !doublestar.ValidatePattern(glob(r.Pattern)) {
-		return fmt.Errorf("rule %s: the pattern is not a glob", line(r.String()))
+func (r Rule) check(tools []tool.Spec) error {
+	hint := "; without wildcards: it is matched byte for byte"
+	if slices.ContainsFunc(tools, onlyPaths) {
+		hint = ""
+		if !doublestar.ValidatePattern(glob(r.Pattern)) {
+			return fmt.Errorf("rule %s: the pattern is not a glob", line(r.String()))
+		}
 	}
-	hint := ""
-	if !onlyPaths(t) {
-		hint = "; a pattern for " + t.Name + " is matched byte for byte, without wildcards"
+	matches := func(name string) bool {
+		return slices.ContainsFunc(tools, func(t tool.Spec) bool { return r.names(t, tool.Part{Name: name}) })
 	}
 	for _, name := range r.Match {
-		if !r.names(t, tool.Part{Name: name}) {
+		if !matches(name) {
 			return fmt.Errorf("rule %s does not match its example %s%s", line(r.String()), line(name), hint)
 		}
 	}
 	for _, name := range r.Refuse {
-		if r.names(t, tool.Part{Name: name}) {
+		if matches(name) {
 			return fmt.Errorf("rule %s matches %s, which it should not", line(r.String()), line(name))
 		}
 	}
@@ -121,8 +130,7 @@ func (r Rule) names(t tool.Spec, part tool.Part) bool {
 	case !onlyPaths(t):
 		return r.Pattern == part.Name
 	}
-	matched, err := doublestar.Match(glob(r.Pattern), part.Name)
-	matched = matched || r.Pattern == part.Name
+	matched, err := match(r.Pattern, part.Name)
 	if r.Verdict != Allow {
 		return matched || err != nil
 	}
@@ -135,6 +143,23 @@ func (r Rule) names(t tool.Spec, part tool.Part) bool {
 		}
 	}
 	return matched
+}
+
+func match(pattern, name string) (bool, error) {
+	if pattern == name {
+		return true, nil
+	}
+	all := glob(pattern)
+	matched, err := doublestar.Match(all, name)
+	for !matched && err == nil { // doublestar says that "a*/**" is not for "a"
+		dir, more := strings.CutSuffix(all, "/**")
+		if !more {
+			break
+		}
+		all = dir
+		matched, err = doublestar.Match(all, name)
+	}
+	return matched, err
 }
 
 // glob returns the pattern of a rule as a glob of doublestar's.
