@@ -1,0 +1,50 @@
+//go:build linux
+
+package process_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain is also the program that tests kill: see role.
+func TestMain(m *testing.M) {
+	if role := os.Getenv("PROCESS_TEST_ROLE"); role != "" {
+		play(role)
+		return
+	}
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+		if left := children(); len(left) > 0 {
+			fmt.Fprintln(os.Stderr, "children left:", left)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// children lists our own children that have not been waited for.
+func children() (left []string) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		_, after, _ := strings.Cut(string(b), ") ")
+		if f := strings.Fields(after); len(f) > 1 && f[1] == strconv.Itoa(os.Getpid()) {
+			left = append(left, string(b))
+		}
+	}
+	return left
+}

@@ -1,0 +1,192 @@
+// Package process runs commands, bounds them, and can always say how they
+// ended.
+//
+// A command is over when the program it named has exited, never when the last
+// holder of its output lets go. What it left running lives on until the Host
+// is closed, or until the next Host on the same spool fences it. Nothing holds
+// a command to its effects yet: its profile is "none".
+//
+// What belongs to a command is known by its session, which it leads, and on
+// Linux also by descent and by the variable BELAY_RUN in its environment. So
+// only a process that has left the session, lost its parent and cleaned its
+// environment, all before the first look at it, can escape.
+package process
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+)
+
+// DefaultGrace is how long a command that must end has to do so by itself.
+const DefaultGrace = 2 * time.Second
+
+// ErrClosed is returned by Run on a Host that was closed.
+var ErrClosed = errors.New("process host is closed")
+
+// A Command is a program to run and the bounds on it.
+type Command struct {
+	Call    string        // names its record in the spool; "" for none
+	Argv    []string      // a name without a slash is looked up in PATH of Env
+	Dir     string        // absolute
+	Env     []string      // all of it but BELAY_RUN; nothing is inherited
+	Allowed effect.Set    // what the system's sandbox lets through
+	Output  io.Writer     // stdout and stderr as they come; slow makes the command wait, an error ends the writing only
+	Keep    int           // bytes of its head and of its tail to return
+	Timeout time.Duration // 0 is none
+	Silence time.Duration // longest wait for output; 0 is none
+	Grace   time.Duration // between being asked to end and being killed; 0 means DefaultGrace
+}
+
+// An Exit is how a command ended.
+type Exit struct {
+	Code       int    // -1 where a signal ended it
+	Signal     string // such as "SIGKILL"
+	Head, Tail []byte // of its output; they never overlap
+	Dropped    int64  // bytes between them
+	Took       time.Duration
+	TimedOut   bool // Timeout, or the deadline of its context, passed first
+	Idle       bool // Silence passed first
+	Cancelled  bool // its context, or the Host, ended first
+	Held       bool // something it started still held its output, which was cut off
+	Profile    string
+}
+
+// A Host owns every process of a session. It is safe for use by several
+// goroutines.
+type Host struct {
+	spool   string
+	id      string
+	closing chan struct{} // closed by Close
+
+	mu      sync.Mutex
+	closed  bool
+	count   int    // of runs so far
+	first   uint64 // when the earliest of them started
+	left    []int  // leaders of sessions that outlived their leader
+	running sync.WaitGroup
+}
+
+// Open fences: it kills what an earlier life of the session left running, as
+// recorded in spool, before anyone settles a call. It makes the directory. With
+// spool "" nothing is recorded and nothing fenced.
+//
+// Files that we were started with, beyond the first three, are not passed on
+// to anything started from then on.
+func Open(spool string) (*Host, error) {
+	if spool != "" {
+		if err := os.MkdirAll(spool, 0o700); err != nil {
+			return nil, fmt.Errorf("open spool: %w", err)
+		}
+		if err := fence(spool); err != nil {
+			return nil, fmt.Errorf("fence what %s records: %w", spool, err)
+		}
+	}
+	seal()
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return &Host{spool: spool, id: hex.EncodeToString(id[:]), closing: make(chan struct{})}, nil
+}
+
+// Confines reports whether this system can hold a command to effects. Without
+// a sandbox it cannot, whatever they are.
+func (h *Host) Confines(effect.Set) bool { return false }
+
+// Close cancels what runs, ends what earlier commands left running, and waits
+// for both. Nothing can be run afterwards. It may be called again.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	if !h.closed {
+		h.closed = true
+		close(h.closing)
+	}
+	h.mu.Unlock()
+	h.running.Wait()
+
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.count == 0 {
+		return nil // and that costs nothing
+	}
+	t := tree{marks: []string{h.mark()}, leaders: unused(h.left), since: h.first}
+	h.left = nil
+	if !t.end(DefaultGrace) {
+		return errors.New("close process host: something that a command started cannot be killed")
+	}
+	return nil
+}
+
+// Run starts c and returns when it has ended and its output is drained. Where
+// it did not end by itself, all that it started has ended too. An error means
+// that it was not run.
+func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
+	if err := c.check(); err != nil {
+		return Exit{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], err)
+	}
+	mark, err := h.enter()
+	if err != nil {
+		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], err)
+	}
+	defer h.running.Done()
+	if err := h.note(c.Call, record{Mark: h.mark()}); err != nil {
+		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], err)
+	}
+	r := run{host: h, command: c, mark: mark}
+	return r.do(ctx)
+}
+
+// enter counts one more run, which must call h.running.Done, and names it.
+func (h *Host) enter() (mark string, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return "", ErrClosed
+	}
+	h.running.Add(1)
+	h.count++
+	return h.mark() + strconv.Itoa(h.count) + ".", nil
+}
+
+// began tells the host when its first run started.
+func (h *Host) began(t *tree) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.first == 0 || t.since < h.first {
+		h.first = t.since
+	}
+}
+
+// keep remembers a session that lives on without its leader.
+func (h *Host) keep(leader int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.left = append(h.left, leader)
+}
+
+// mark begins the environment entry of everything that h starts.
+func (h *Host) mark() string { return "BELAY_RUN=" + h.id + "." }
+
+func (c Command) check() error {
+	switch {
+	case len(c.Argv) == 0 || c.Argv[0] == "":
+		return errors.New("run a command: it names no program")
+	case !filepath.IsAbs(c.Dir):
+		return fmt.Errorf("run %s: directory %q is not absolute", c.Argv[0], c.Dir)
+	case c.Call != "" && (c.Call != filepath.Base(c.Call) || c.Call == "." || c.Call == ".."):
+		return fmt.Errorf("run %s: call %q cannot name a record", c.Argv[0], c.Call)
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+//go:build linux
+
+package process_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/belay-agent/belay/internal/world/process"
+)
+
+// play is a host that is killed while its command runs: SPOOL, SCRIPT.
+func play(string) {
+	h, err := process.Open(os.Getenv("SPOOL"))
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	shell, err := process.Shell(os.Environ())
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	_, err = h.Run(context.Background(), process.Command{
+		Call: "c1", Argv: append(shell, os.Getenv("SCRIPT")), Dir: os.TempDir(),
+		Env: []string{path}, Output: os.Stdout,
+	})
+	fmt.Println("ended", err)
+}
+
+// crash runs text in a host of its own on spool, and kills that host once text
+// has printed a line.
+func crash(t *testing.T, spool, text string) {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "PROCESS_TEST_ROLE=host", "SPOOL="+spool, "SCRIPT="+text)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != "ready\n" {
+		t.Errorf("host printed %q, %v", line, err)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	_ = c.Wait()
+}
+
+func TestTheCommandDiesWithUs(t *testing.T) {
+	t.Parallel()
+	w := newWitness(t)
+	crash(t, t.TempDir(), w.hold("echo ready; exec sleep 300"))
+	w.gone(t)
+}
+
+func TestOpenFencesAnEarlierLife(t *testing.T) {
+	t.Parallel()
+	w := newWitness(t)
+	spool := filepath.Join(t.TempDir(), "spool")
+	crash(t, spool, w.hold("setsid sleep 300 & sleep 300 & sh -c 'trap \"\" TERM; sleep 300; :' & echo ready; wait"))
+	h, err := process.Open(spool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	w.gone(t)
+	if _, err := os.Stat(filepath.Join(spool, "c1", "started")); err != nil {
+		t.Errorf("the evidence is gone: %v", err)
+	}
+}
+
+func TestFenceSparesOthers(t *testing.T) {
+	t.Parallel()
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		t.Skip(err)
+	}
+	for name, tt := range map[string]struct {
+		boot  string
+		later uint64
+		torn  bool
+		dies  bool
+	}{
+		"it":                 {boot: strings.TrimSpace(string(boot)), dies: true},
+		"a later process":    {boot: strings.TrimSpace(string(boot)), later: 1},
+		"an earlier boot":    {boot: "b0"},
+		"half of its record": {boot: strings.TrimSpace(string(boot)), torn: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := exec.Command("sleep", "300")
+			c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			go func() { _ = c.Wait(); close(ended) }()
+			spool := t.TempDir()
+			write(t, spool, map[string]any{
+				"boot": tt.boot, "mark": "BELAY_RUN=none.", "pid": c.Process.Pid, "start": started(t, c.Process.Pid) - tt.later,
+			}, tt.torn)
+			h, err := process.Open(spool)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+			alive := syscall.Kill(c.Process.Pid, 0) == nil && !dead(t, c.Process.Pid)
+			if alive == tt.dies {
+				t.Errorf("alive: %t", alive)
+			}
+			_ = c.Process.Kill()
+			<-ended
+		})
+	}
+}
+
+func write(t *testing.T, spool string, record any, torn bool) {
+	t.Helper()
+	b, err := json.Marshal(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if torn {
+		b = b[:len(b)/2]
+	}
+	if err := os.Mkdir(filepath.Join(spool, "c1"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(spool, "c1", "started"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stat(t *testing.T, pid int) []string {
+	t.Helper()
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return append([]string{"X"}, make([]string, 20)...)
+	}
+	_, after, _ := strings.Cut(string(b), ") ")
+	return strings.Fields(after)
+}
+
+func started(t *testing.T, pid int) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(stat(t, pid)[19], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func dead(t *testing.T, pid int) bool { return strings.Contains("ZX", stat(t, pid)[0]) }
+
+func TestRecordIsThereBeforeAndAfterTheIdIsKnown(t *testing.T) {
+	t.Parallel()
+	spool := t.TempDir()
+	h, err := process.Open(spool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	c := script(t, `cat "$SPOOL/c9/started"; echo $$`)
+	c.Call, c.Env, c.Timeout = "c9", append(c.Env, "SPOOL="+spool), time.Minute
+	e := run(t, h, c)
+	first, pid, _ := strings.Cut(string(e.Head), "\n")
+	var early, late struct {
+		Boot, Mark string
+		PID        int
+		Start      uint64
+	}
+	if err := json.Unmarshal([]byte(first), &early); err != nil || early.Mark == "" || early.Boot == "" {
+		t.Errorf("the command saw %q, %v", first, err)
+	}
+	b, err := os.ReadFile(filepath.Join(spool, "c9", "started"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, &late); err != nil {
+		t.Fatal(err)
+	}
+	if strconv.Itoa(late.PID) != strings.TrimSpace(pid) || late.Start == 0 || late.Mark != early.Mark {
+		t.Errorf("record %s of process %s", b, pid)
+	}
+}

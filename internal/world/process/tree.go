@@ -1,0 +1,36 @@
+package process
+
+import "time"
+
+const (
+	firstLook = 5 * time.Millisecond // how soon it is looked again whether all have ended; doubles up to lastLook
+	lastLook  = 80 * time.Millisecond
+	killing   = 2 * time.Second // how long what is killed may take to be gone
+)
+
+// end asks all of t to end, gives it grace, kills what is left, and reports
+// whether all of it is gone.
+//
+// A process can be born while the others are counted, so nobody left is
+// believed at the second look.
+func (t *tree) end(grace time.Duration) (gone bool) {
+	if grace > 0 {
+		t.ask()
+		deadline := time.Now().Add(grace)
+		for look := firstLook; t.count() > 0 && time.Now().Before(deadline); look = min(2*look, lastLook) {
+			time.Sleep(min(look, time.Until(deadline)))
+		}
+	}
+	deadline := time.Now().Add(killing)
+	for clean := 0; clean < 2; time.Sleep(firstLook) {
+		if t.kill() == 0 {
+			clean++
+		} else {
+			clean = 0
+		}
+		if time.Now().After(deadline) {
+			return clean > 0
+		}
+	}
+	return true
+}

@@ -1,0 +1,43 @@
+package process
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true}
+}
+
+// signal sends sig to the groups of t, and returns how many are left. What has
+// left its group is not found here.
+func (t *tree) signal(sig syscall.Signal) (groups int) {
+	for _, pid := range t.leaders {
+		if syscall.Kill(-pid, sig) == nil {
+			groups++
+		}
+	}
+	return groups
+}
+
+func (t *tree) count() int { return t.signal(0) }
+
+// startOf returns when pid started, in microseconds, or 0 where it is gone.
+func startOf(pid int) uint64 {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return 0
+	}
+	began := info.Proc.P_starttime
+	return uint64(began.Sec)*1e6 + uint64(began.Usec)
+}
+
+// boot names this run of the system.
+func boot() string {
+	id, err := unix.Sysctl("kern.bootsessionuuid")
+	if err != nil {
+		return ""
+	}
+	return id
+}

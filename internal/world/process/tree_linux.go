@@ -1,0 +1,171 @@
+package process
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+func attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+}
+
+// A proc is a process as the system shows it.
+type proc struct {
+	pid, parent, group, session int
+	start                       uint64
+}
+
+// signal sends sig to all of t, and returns how many that are.
+func (t *tree) signal(sig syscall.Signal) int {
+	found := t.members()
+	groups := make(map[int]bool)
+	for _, p := range found {
+		if slices.Contains(t.leaders, p.group) && !groups[p.group] {
+			groups[p.group] = true
+			_ = syscall.Kill(-p.group, sig) // at once, before it can grow
+		}
+	}
+	for _, p := range found {
+		if !groups[p.group] {
+			_ = syscall.Kill(p.pid, sig)
+		}
+	}
+	return len(found)
+}
+
+func (t *tree) count() int { return len(t.members()) }
+
+// members returns the living processes of t, and remembers them: what was once
+// seen in t is found again, wherever it goes.
+func (t *tree) members() []proc {
+	if t.known == nil {
+		t.known = make(map[int]uint64)
+	}
+	var found, rest []proc
+	for _, p := range processes(t.since) {
+		if t.owns(p) {
+			found = append(found, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	for i := 0; i < len(found); i++ { // found grows by the children of what is in it
+		rest = slices.DeleteFunc(rest, func(p proc) bool {
+			if p.parent != found[i].pid {
+				return false
+			}
+			found = append(found, p)
+			return true
+		})
+	}
+	for _, p := range found {
+		t.known[p.pid] = p.start
+	}
+	return found
+}
+
+func (t *tree) owns(p proc) bool {
+	if start, ok := t.known[p.pid]; ok && start == p.start {
+		return true
+	}
+	return slices.Contains(t.leaders, p.session) || slices.Contains(t.leaders, p.group) || t.marked(p.pid)
+}
+
+// marked reports whether the environment that pid was started with has one of
+// the marks.
+func (t *tree) marked(pid int) bool {
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	env, err := io.ReadAll(io.LimitReader(f, 8<<20)) // more than the system lets it be
+	if err != nil {
+		return false
+	}
+	for entry := range bytes.SplitSeq(env, []byte{0}) {
+		for _, mark := range t.marks {
+			if bytes.HasPrefix(entry, []byte(mark)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// processes lists what is alive and has started no earlier than since, but not
+// ourselves.
+func processes(since uint64) []proc {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	var list []proc
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		if p, ok := read(pid); ok && p.start >= since {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// read returns what the system shows of pid, unless it is dead.
+func read(pid int) (p proc, alive bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return p, false
+	}
+	p, state, ok := parseStat(string(b))
+	return p, ok && !strings.Contains("ZX", state)
+}
+
+// parseStat reads a line of /proc/PID/stat: its second field is a name that
+// may hold anything, also spaces and parentheses.
+func parseStat(line string) (p proc, state string, ok bool) {
+	pid, rest, _ := strings.Cut(line, " (")
+	close := strings.LastIndexByte(rest, ')')
+	if close < 0 {
+		return p, "", false
+	}
+	fields := strings.Fields(rest[close+1:])
+	if len(fields) < 20 {
+		return p, "", false
+	}
+	var errs [5]error
+	p.pid, errs[0] = strconv.Atoi(pid)
+	p.parent, errs[1] = strconv.Atoi(fields[1])
+	p.group, errs[2] = strconv.Atoi(fields[2])
+	p.session, errs[3] = strconv.Atoi(fields[3])
+	p.start, errs[4] = strconv.ParseUint(fields[19], 10, 64)
+	return p, fields[0], errs == [5]error{}
+}
+
+// startOf returns when pid started, in ticks since boot, or 0 where it is gone.
+func startOf(pid int) uint64 {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	p, _, _ := parseStat(string(b))
+	return p.start
+}
+
+// boot names this run of the system.
+func boot() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}

@@ -1,0 +1,72 @@
+//go:build unix
+
+package process
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A tree is everything that a command started.
+type tree struct {
+	marks   []string // how an entry of its environment begins
+	leaders []int    // of its sessions
+	since   uint64   // nothing in it started before
+	known   map[int]uint64
+}
+
+// newTree returns the tree of p, which has not been waited for.
+func newTree(mark string, p *os.Process) (*tree, error) {
+	return &tree{marks: []string{mark}, leaders: []int{p.Pid}, since: startOf(p.Pid)}, nil
+}
+
+// release gives back what the system lent for t.
+func (t *tree) release() {}
+
+// ask asks all of t to end, also what is stopped.
+func (t *tree) ask() {
+	t.signal(syscall.SIGTERM)
+	t.signal(syscall.SIGCONT)
+}
+
+// kill kills all of t, and returns how many there were to kill.
+func (t *tree) kill() int { return t.signal(syscall.SIGKILL) }
+
+// grouped reports whether the groups that the leaders of t made still have
+// members.
+func (t *tree) grouped() bool {
+	return slices.ContainsFunc(t.leaders, func(pid int) bool { return syscall.Kill(-pid, 0) == nil })
+}
+
+// unused returns those of leaders, all waited for, whose id no later process
+// has got.
+func unused(leaders []int) []int {
+	return slices.DeleteFunc(leaders, func(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH })
+}
+
+func status(s *os.ProcessState) (code int, signal string) {
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return -1, unix.SignalName(ws.Signal())
+	}
+	return s.ExitCode(), ""
+}
+
+// seal keeps what is open now from being inherited. What Go opens is sealed
+// already; this is about what we inherited ourselves.
+func seal() {
+	dir, err := os.Open("/dev/fd")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if fd, err := strconv.Atoi(name); err == nil && fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+}
