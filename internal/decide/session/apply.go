@@ -32,6 +32,9 @@ func (s *State) Apply(e event.Event) error {
 
 // check decides whether e may follow, changing nothing.
 func (s *State) check(e event.Event) error {
+	if err := e.Understood(); err != nil {
+		return err
+	}
 	if s.opened.Session == "" {
 		switch e.Body.(type) {
 		case event.Opened, event.Opaque:
