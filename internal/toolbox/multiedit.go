@@ -1,0 +1,28 @@
+package toolbox
+
+import (
+	"context"
+	_ "embed"
+
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/world/workspace"
+)
+
+//go:embed multiedit.md
+var multiEditDescription string
+
+type multiEditArgs struct {
+	Path  string        `json:"path"`
+	Edits []replacement `json:"edits"`
+}
+
+// MultiEdit returns the tool that makes several replacements in one file, all
+// or none.
+func MultiEdit(w *workspace.Workspace) tool.Tool {
+	return settling(w, tool.New(changes("MultiEdit", multiEditDescription), func(ctx context.Context, args multiEditArgs, in tool.Input) (*tool.Action, error) {
+		if len(args.Edits) == 0 {
+			return nil, invalid("send at least one edit", "arguments of MultiEdit: there are no edits")
+		}
+		return editing(ctx, w, args.Path, args.Edits, in)
+	}))
+}

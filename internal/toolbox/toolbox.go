@@ -1,0 +1,66 @@
+// Package toolbox holds the built-in tools.
+//
+// Each tool is one file of code and one description beside it, which the model
+// reads.
+package toolbox
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/world/workspace"
+)
+
+// Files returns the tools that look at and change files of w, in the order in
+// which the model sees them.
+func Files(w *workspace.Workspace) []tool.Tool {
+	return []tool.Tool{LS(w), Glob(w), Grep(w), Read(w), Write(w), Edit(w), MultiEdit(w)}
+}
+
+// patience is how long a call on files may take.
+const patience = 30 * time.Second
+
+// looks is the contract that all tools share which only read files.
+func looks(name, description string) tool.Spec {
+	return tool.Spec{
+		Name: name, Version: 1, Description: description,
+		Effects: []effect.Kind{effect.Read}, Idempotency: tool.ReadOnly,
+		Risk: tool.Low, Timeout: patience,
+	}
+}
+
+// changes is the contract that all tools share which change a file.
+func changes(name, description string) tool.Spec {
+	return tool.Spec{
+		Name: name, Version: 1, Description: description,
+		Effects: []effect.Kind{effect.Read, effect.Write}, Idempotency: tool.CompareAndSwap,
+		Risk: tool.Medium, Timeout: patience,
+	}
+}
+
+// looking is the action of a tool that only reads path, and below it if it is a
+// tree.
+func looking(summary, path string, tree bool, do func(context.Context) (tool.Result, error)) *tool.Action {
+	return &tool.Action{
+		Parts:   []tool.Part{{Name: path, Effects: effect.Set{{Kind: effect.Read, On: path, Tree: tree}}}},
+		Summary: oneLine(summary),
+		Do: func(ctx context.Context, _ tool.Env) (tool.Result, error) {
+			if err := ctx.Err(); err != nil {
+				return ended(err), nil
+			}
+			return do(ctx)
+		},
+	}
+}
+
+// data encodes the facts of a result.
+func data(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("toolbox: facts are always JSON: " + err.Error())
+	}
+	return b
+}
