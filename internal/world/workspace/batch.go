@@ -19,9 +19,24 @@ type batch struct {
 	made    []string           // directories, parents first
 }
 
-// run makes the changes. Whatever it returns, restore or clean must follow. All
-// new files are on disk before the first takes its place.
+// run makes all the changes or none. All new files are on disk before the first
+// takes its place. No other run is between its first change and its last
+// meanwhile: what one takes back the other must not have seen.
 func (b *batch) run(changes []*change) error {
+	err := b.stageAll(changes)
+	b.w.writing.Lock()
+	defer b.w.writing.Unlock()
+	if err == nil {
+		err = b.commitAll(changes)
+	}
+	if err != nil {
+		return errors.Join(err, b.restore(changes))
+	}
+	b.clean(changes)
+	return nil
+}
+
+func (b *batch) stageAll(changes []*change) error {
 	for _, c := range changes {
 		if c.same() {
 			continue
@@ -30,6 +45,10 @@ func (b *batch) run(changes []*change) error {
 			return fmt.Errorf("write %s: %w", c.path, reason(err))
 		}
 	}
+	return nil
+}
+
+func (b *batch) commitAll(changes []*change) error {
 	for _, c := range changes {
 		if c.temp == "" {
 			continue
@@ -111,7 +130,7 @@ func (b *batch) sync() error {
 	return nil
 }
 
-// restore takes back what run did, last first. An error says what stayed.
+// restore takes back what was done, last first. An error says what stayed.
 func (b *batch) restore(changes []*change) error {
 	var errs []error
 	for _, c := range slices.Backward(changes) {

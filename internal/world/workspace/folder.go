@@ -82,13 +82,15 @@ func special(file *os.File, c *change) fs.FileMode {
 // two steps is lost.
 func (f *folder) exchangeSteps(temp, target string) error {
 	keep := tempName()
+	back := func() error { return f.root.Remove(keep) }
 	if err := f.root.Link(target, keep); err != nil {
+		back = func() error { return f.root.Rename(keep, target) }
 		if err := f.root.Rename(target, keep); err != nil {
 			return err
 		}
 	}
 	if err := f.root.Rename(temp, target); err != nil {
-		return errors.Join(err, f.root.Rename(keep, target))
+		return errors.Join(err, back())
 	}
 	return f.root.Rename(keep, temp)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,9 +21,13 @@ var ErrUndecodable = errors.New("text stands for bytes that cannot be decoded")
 // What content and replacement have in common at their ends is left out, so the
 // region may be smaller than asked for, and empty if nothing changes. A line
 // ending in the replacement takes the form of the one it replaces, if there are
-// as many, and otherwise of the line where the region starts. In the same way a
-// U+FFFD keeps the byte it stands for, or is ErrUndecodable. A byte-order mark
+// as many, and otherwise of the line where the region starts. A byte-order mark
 // that the file already has is not added again.
+//
+// A U+FFFD in the replacement keeps the undecodable byte in whose place it
+// stands. Where more than one byte could be meant the answer is ErrUndecodable;
+// for that, the lines with U+FFFD must be the same before and after, but for one
+// in which all of them are in a row.
 func (t Text) Region(start, end int, replacement string) (edit.Region, error) {
 	if start < 0 || end < start || end > len(t.Content) {
 		return edit.Region{}, fmt.Errorf("%w: %d to %d of %d", edit.ErrRange, start, end, len(t.Content))
@@ -35,13 +40,13 @@ func (t Text) Region(start, end int, replacement string) (edit.Region, error) {
 		replacement = strings.TrimPrefix(replacement, mark)
 	}
 	old := t.Content[start:end]
+	if !utf8.Valid(t.raw[t.own(start):t.own(end)]) && !sameGaps(old, replacement) {
+		return edit.Region{}, fmt.Errorf("%w: replace less, without U+FFFD", ErrUndecodable)
+	}
 	head, tail := common(old, replacement)
 	start, end = start+head, end-tail
 	from, to := t.own(start), t.own(end)
-	replaced, err := t.form(start, end, replacement[head:len(replacement)-tail])
-	if err != nil {
-		return edit.Region{}, err
-	}
+	replaced := t.form(start, end, replacement[head:len(replacement)-tail])
 	return edit.Region{Start: from, End: to, Len: len(replaced), Old: bytes.Clone(t.raw[from:to]), New: replaced}, nil
 }
 
@@ -68,53 +73,88 @@ func (t Text) starts(offset int) bool {
 	return offset == len(t.Content) || utf8.RuneStart(t.Content[offset])
 }
 
-// form returns s, which replaces Content[start:end], as bytes of the file.
-func (t Text) form(start, end int, s string) ([]byte, error) {
-	ends, shown, lossy := t.replaced(start, end)
-	if strings.Count(s, "\n") != len(ends) {
-		ends = nil
+// sameGaps reports whether each U+FFFD of replacement can only mean the one of
+// old with the same number, or there are none in replacement.
+func sameGaps(old, replacement string) bool {
+	before, after := gaps(old), gaps(replacement)
+	if len(after) == 0 {
+		return true
 	}
-	count := strings.Count(s, instead)
-	if lossy && count > 0 && count != len(shown) {
-		return nil, fmt.Errorf("%w: U+FFFD appears %d times for %d characters", ErrUndecodable, count, len(shown))
+	if len(before) != len(after) {
+		return false
+	}
+	changed := 0
+	for i, line := range after {
+		if line == before[i] {
+			continue
+		}
+		changed++
+		n := strings.Count(line, instead)
+		row := strings.Repeat(instead, n)
+		if changed > 1 || slices.Contains(before, line) || strings.Count(before[i], instead) != n ||
+			!strings.Contains(before[i], row) || !strings.Contains(line, row) {
+			return false
+		}
+	}
+	return true
+}
+
+// gaps returns the lines of s that have a U+FFFD.
+func gaps(s string) []string {
+	var out []string
+	if !strings.Contains(s, instead) {
+		return nil
+	}
+	for line := range strings.SplitSeq(s, "\n") {
+		if strings.Contains(line, instead) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// form returns s, which replaces Content[start:end], as bytes of the file.
+func (t Text) form(start, end int, s string) []byte {
+	endings, shown := t.replaced(start, end)
+	if strings.Count(s, "\n") != len(endings) {
+		endings = nil
+	}
+	if strings.Count(s, instead) != len(shown) {
+		shown = nil // none of them is an undecodable byte: see sameGaps
 	}
 	ending := t.ending(start)
 	var out []byte
-	for i := 0; i < len(s); {
+	for i := 0; i < len(s); i++ {
 		switch {
-		case s[i] == '\n' && len(ends) > 0:
-			out, ends = append(out, ends[0]...), ends[1:]
-			i++
+		case s[i] == '\n' && len(endings) > 0:
+			out, endings = append(out, endings[0]...), endings[1:]
 		case s[i] == '\n':
 			out = append(out, ending...)
-			i++
-		case lossy && strings.HasPrefix(s[i:], instead):
+		case len(shown) > 0 && strings.HasPrefix(s[i:], instead):
 			out, shown = append(out, shown[0]...), shown[1:]
-			i += len(instead)
+			i += len(instead) - 1
 		default:
 			out = append(out, s[i])
-			i++
 		}
 	}
-	return out, nil
+	return out
 }
 
 // replaced returns the file's own form of each line ending and of each U+FFFD
-// in Content[start:end], and whether one of the latter is an undecodable byte.
-func (t Text) replaced(start, end int) (endings, shown [][]byte, lossy bool) {
+// in Content[start:end].
+func (t Text) replaced(start, end int) (endings, shown [][]byte) {
 	for i := start; i < end; {
 		_, size := utf8.DecodeRuneInString(t.Content[i:])
 		own := t.raw[t.own(i):t.own(i+size)]
-		switch {
-		case t.Content[i] == '\n':
+		switch t.Content[i : i+size] {
+		case "\n":
 			endings = append(endings, own)
-		case t.Content[i:i+size] == instead:
+		case instead:
 			shown = append(shown, own)
-			lossy = lossy || len(own) == 1
 		}
 		i += size
 	}
-	return endings, shown, lossy
+	return endings, shown
 }
 
 // ending returns the line ending of the line that holds offset, or of the line

@@ -13,6 +13,9 @@ import (
 // maxLinks is how many links a path may lead through, as in the Linux kernel.
 const maxLinks = 40
 
+// maxPath is how many bytes a path may have, as in the Linux kernel.
+const maxPath = 4096
+
 // Resolve returns the canonical form of path: two paths name the same file if
 // and only if their canonical forms are equal, hard links aside. Links are
 // followed, also those that are absolute or leave the workspace, as long as the
@@ -36,6 +39,8 @@ func (w *Workspace) resolve(path string) (string, error) {
 	switch {
 	case path == "":
 		return "", fmt.Errorf("empty path: %w", fs.ErrInvalid)
+	case len(path) > maxPath:
+		return "", syscall.ENAMETOOLONG
 	case strings.ContainsRune(path, 0):
 		return "", fmt.Errorf("path with a NUL: %w", fs.ErrInvalid)
 	}
@@ -50,50 +55,67 @@ func (w *Workspace) resolve(path string) (string, error) {
 	return rel, nil
 }
 
-// follow walks path from dir as the system would, and on through what does not
-// exist, and returns an absolute path without links.
+// A walker goes along a path as the system would, and on through what does not exist.
+type walker struct {
+	at      string // absolute, without links
+	missing int    // how many of its last elements do not exist
+	links   int    // followed so far
+}
+
+// follow walks path from dir and returns an absolute path without links.
 func follow(dir, path string) (string, error) {
-	at, rest, links := dir, path, 0
+	w, rest := walker{at: dir}, path
 	for {
 		if filepath.IsAbs(rest) {
 			volume := filepath.VolumeName(rest)
-			at, rest = volume+string(filepath.Separator), rest[len(volume):]
+			w.at, w.missing, rest = volume+string(filepath.Separator), 0, rest[len(volume):]
 		}
 		var element string
 		element, rest = cut(rest)
 		switch element {
 		case "":
-			return at, nil
+			return w.at, nil
 		case ".":
 			continue
 		case "..":
-			at = filepath.Dir(at)
+			w.at, w.missing = filepath.Dir(w.at), max(w.missing-1, 0)
 			continue
 		}
-		next := filepath.Join(at, element)
-		info, err := os.Lstat(next)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			at = next
-			continue
-		case err != nil:
-			return "", reason(err)
-		case info.Mode()&fs.ModeSymlink == 0:
-			if rest != "" && !info.IsDir() {
-				return "", fmt.Errorf("%w: %s", ErrNotDirectory, element)
-			}
-			at = next
-			continue
+		target, err := w.step(element, rest == "")
+		if err != nil {
+			return "", err
 		}
-		if links++; links > maxLinks {
+		if target != "" {
+			rest = target + string(filepath.Separator) + rest
+		}
+	}
+}
+
+// step goes to an element, or returns where to go instead if that is a link.
+func (w *walker) step(element string, last bool) (target string, err error) {
+	next := filepath.Join(w.at, element)
+	if w.missing > 0 {
+		w.at, w.missing = next, w.missing+1
+		return "", nil
+	}
+	info, err := os.Lstat(next)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		w.at, w.missing = next, 1
+		return "", nil
+	case err != nil:
+		return "", reason(err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		if w.links++; w.links > maxLinks {
 			return "", syscall.ELOOP
 		}
 		target, err := os.Readlink(next)
-		if err != nil {
-			return "", reason(err)
-		}
-		rest = target + string(filepath.Separator) + rest
+		return target, reason(err)
+	case !last && !info.IsDir():
+		return "", fmt.Errorf("%w: %s", ErrNotDirectory, element)
 	}
+	w.at = next
+	return "", nil
 }
 
 // cut splits off the first element of path, and the separators around it.

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 )
 
@@ -75,6 +76,8 @@ func (e *StaleError) Is(target error) bool {
 type Workspace struct {
 	dir  string // absolute, links resolved
 	root *os.Root
+
+	writing sync.Mutex // held from the first change of a batch to its last
 }
 
 // Open opens the tree below root, which may be relative or a link, until Close.
@@ -160,6 +163,9 @@ func regular(info fs.FileInfo) error {
 // reason strips the operation and path that the standard library put around a
 // cause: callers name the path as it was given to them.
 func reason(err error) error {
+	if err == nil {
+		return nil
+	}
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err
 	} else if e, ok := errors.AsType[*os.LinkError](err); ok {

@@ -34,8 +34,8 @@ func (w *Workspace) Diff(edits []edit.Intent) (Diff, error) {
 // the umask. A removal is of a file: a link is ErrNotRegular. Two edits of one
 // file are edit.ErrInvalid.
 //
-// An error that also says that something could not be restored names where the
-// bytes are.
+// Writes through one Workspace never mix. An error that also says that something
+// could not be restored names where the bytes are.
 func (w *Workspace) Write(edits []edit.Intent) (Diff, error) {
 	changes, err := w.prepare(edits)
 	if err != nil {
@@ -45,9 +45,8 @@ func (w *Workspace) Write(edits []edit.Intent) (Diff, error) {
 	b := batch{w: w, folders: make(map[string]*folder)}
 	defer b.close()
 	if err := b.run(changes); err != nil {
-		return Diff{}, errors.Join(err, b.restore(changes))
+		return Diff{}, err
 	}
-	b.clean(changes)
 	return d, nil
 }
 
