@@ -7,17 +7,35 @@ package toolbox
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/world/process"
 	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
-// Files returns the tools that look at and change files of w, in the order in
-// which the model sees them.
-func Files(w *workspace.Workspace) []tool.Tool {
-	return []tool.Tool{LS(w), Glob(w), Grep(w), Read(w), Write(w), Edit(w), MultiEdit(w)}
+// Options are what the tools work with. None may be nil.
+type Options struct {
+	Workspace *workspace.Workspace
+	Host      *process.Host // of commands
+	Bash      BashOptions
+}
+
+// All returns the built-in tools, in the order in which the model sees them.
+func All(o Options) []tool.Tool {
+	return []tool.Tool{
+		LS(o.Workspace),
+		Glob(o.Workspace),
+		Grep(o.Workspace),
+		Read(o.Workspace),
+		Write(o.Workspace),
+		Edit(o.Workspace),
+		MultiEdit(o.Workspace),
+		Bash(o.Host, o.Bash),
+		Todo(),
+	}
 }
 
 // patience is how long a call on files may take.
@@ -26,7 +44,7 @@ const patience = 30 * time.Second
 // looks is the contract that all tools share which only read files.
 func looks(name, description string) tool.Spec {
 	return tool.Spec{
-		Name: name, Version: 1, Description: description,
+		Name: name, Version: 1, Description: strings.TrimSpace(description),
 		Effects: []effect.Kind{effect.Read}, Idempotency: tool.ReadOnly,
 		Risk: tool.Low, Timeout: patience,
 	}
@@ -35,7 +53,7 @@ func looks(name, description string) tool.Spec {
 // changes is the contract that all tools share which change a file.
 func changes(name, description string) tool.Spec {
 	return tool.Spec{
-		Name: name, Version: 1, Description: description,
+		Name: name, Version: 1, Description: strings.TrimSpace(description),
 		Effects: []effect.Kind{effect.Read, effect.Write}, Idempotency: tool.CompareAndSwap,
 		Risk: tool.Medium, Timeout: patience,
 	}
