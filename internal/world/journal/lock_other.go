@@ -1,0 +1,16 @@
+//go:build !unix
+
+package journal
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// hold refuses: a session that two processes could write is none.
+func hold(*os.File) (bool, error) { return false, errors.ErrUnsupported }
+
+func private(fs.FileInfo) bool { return true }
+
+func syncNames(*os.File) error { return nil }

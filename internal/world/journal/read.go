@@ -1,0 +1,58 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+)
+
+// Read yields every intact event in dir, also while another process writes
+// there: it takes no lock and changes nothing. It stops quietly at an unfinished
+// end. A *Corrupt says where something is missing, and what is intact behind it
+// follows. An event beside an error is one that cannot be shown in full: it is
+// sealed, as it stands in the log.
+func Read(dir string) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		s := newDiskShelf(dir)
+		last := newPosition()
+		for f, err := range walk(dir) {
+			if _, ok := errors.AsType[*torn](err); ok {
+				return
+			}
+			if err != nil {
+				last.gap = true
+				if !yield(event.Event{}, err) {
+					return
+				}
+				continue
+			}
+			if err := last.follow(f); err != nil {
+				last.gap = true
+				if !yield(event.Event{}, err) {
+					return
+				}
+			}
+			if !yield(restore(f.Record, s)) {
+				return
+			}
+		}
+	}
+}
+
+// restore returns the event that r is. If that cannot be done, its body is r's
+// own.
+func restore(r event.Record, s shelf) (event.Event, error) {
+	e := event.Event{Seq: r.Seq, Time: r.Time}
+	sealed := r.Body
+	var err error
+	if sealed.JSON, err = insource(r.Body.JSON, r.Out, s); err == nil {
+		e.Body, err = sealed.Unseal()
+	}
+	if err != nil {
+		r.Body.JSON = bytes.Clone(r.Body.JSON)
+		e.Body = r.Body
+	}
+	return e, err
+}
