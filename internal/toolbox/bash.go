@@ -1,0 +1,247 @@
+package toolbox
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/world/process"
+)
+
+//go:embed bash.md
+var bashText string
+
+const (
+	scriptMax  = 128<<10 - 1      // bytes that Linux takes as one argument
+	bashMax    = 10 * time.Minute // what a call may ask for; the schema says so too
+	bashUsual  = 2 * time.Minute
+	summaryMax = 100 // characters
+)
+
+// BashOptions say where and how Bash runs commands.
+type BashOptions struct {
+	Root    string        // of the workspace; absolute
+	Env     []string      // all of it
+	Shell   []string      // the arguments before a script; see process.Shell
+	Timeout time.Duration // of a call that asks for none; 0 means two minutes
+	Silence time.Duration // longest wait for output; 0 means any
+}
+
+type bashArgs struct {
+	Command string `json:"command" jsonschema:"script for the shell"`
+	Timeout int    `json:"timeout_s,omitempty" min:"1" max:"600" jsonschema:"seconds; 120 by default"`
+}
+
+// Bash returns the tool that runs a shell command in h. Nothing bounds a
+// command, so each is effect.Anything, and its part is the command byte for byte.
+func Bash(h *process.Host, o BashOptions) tool.Tool {
+	if o.Timeout == 0 {
+		o.Timeout = bashUsual
+	}
+	s := tool.Spec{
+		Name: "Bash", Version: 1, Description: strings.TrimSpace(bashText),
+		Effects: []effect.Kind{effect.Anything}, Idempotency: tool.None,
+		Risk: tool.High, Inline: tool.DefaultInline, Timeout: bashMax,
+	}
+	return tool.New(s, func(_ context.Context, args bashArgs, in tool.Input) (*tool.Action, error) {
+		if err := checkScript(args.Command); err != nil {
+			return nil, err
+		}
+		c := process.Command{
+			Call: in.Call, Argv: append(append([]string{}, o.Shell...), args.Command),
+			Dir: o.Root, Env: o.Env, Keep: endsMax, Timeout: o.Timeout, Silence: o.Silence,
+		}
+		if args.Timeout > 0 {
+			c.Timeout = time.Duration(args.Timeout) * time.Second
+		}
+		return &tool.Action{
+			Parts:   []tool.Part{{Name: args.Command, Effects: effect.Set{{Kind: effect.Anything}}}},
+			Summary: scriptSummary(args.Command),
+			Preview: args.Command,
+			Timeout: c.Timeout,
+			Do: func(ctx context.Context, env tool.Env) (tool.Result, error) {
+				c.Allowed = env.Allowed
+				return runScript(ctx, h, c, newOutput(env, s.Inline))
+			},
+		}, nil
+	})
+}
+
+func checkScript(script string) error {
+	switch {
+	case strings.TrimSpace(script) == "":
+		return &tool.Failure{Kind: tool.Invalid, Message: "the command is empty", Hint: "send the script to run"}
+	case strings.ContainsRune(script, 0):
+		return &tool.Failure{Kind: tool.Invalid, Message: "the command has a NUL byte", Hint: `write it as '\0' for printf`}
+	case len(script) > scriptMax:
+		return &tool.Failure{
+			Kind:    tool.TooLarge,
+			Message: fmt.Sprintf("the command has %d bytes, more than %d", len(script), scriptMax),
+			Hint:    "Write it to a file, and run that",
+		}
+	}
+	return nil
+}
+
+// scriptSummary returns the first line of script, with nothing in it that a
+// terminal would obey or hide.
+func scriptSummary(script string) string {
+	line, rest, _ := strings.Cut(strings.TrimSpace(script), "\n")
+	var b strings.Builder
+	n := 0
+	for _, r := range line {
+		if n++; n > summaryMax {
+			rest = line
+			break
+		}
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	if rest != "" {
+		b.WriteString(" ...")
+	}
+	return b.String()
+}
+
+// runScript runs c and says how it went.
+func runScript(ctx context.Context, h *process.Host, c process.Command, out *output) (tool.Result, error) {
+	c.Output = out
+	e, err := h.Run(ctx, c)
+	if err != nil {
+		return notRun(c, err)
+	}
+	body, artifacts, facts := out.finish(e.Tail)
+	facts.Signal, facts.TimedOut, facts.Idle = e.Signal, e.TimedOut, e.Idle
+	facts.Cancelled, facts.Held, facts.Dir = e.Cancelled, e.Held, "."
+	facts.Milliseconds = e.Took.Milliseconds()
+	if e.Signal == "" {
+		facts.Code = &e.Code
+	}
+	if e.Held {
+		body += "[something it started still runs and holds its output, of which no more is read]\n"
+	}
+	r := tool.Result{
+		Text: body + ending(e, c), Artifacts: artifacts, Confined: e.Profile,
+		Data: facts.encode(), Status: tool.Success,
+	}
+	if facts.Truncated {
+		r.Status = tool.Partial
+	}
+	if r.Failure = failing(e, c); r.Failure != nil {
+		r.Status = tool.Error
+		if e.Cancelled {
+			r.Status = tool.Interrupted
+		}
+	}
+	return r, nil
+}
+
+// notRun is the result of a command that was not started for err.
+func notRun(c process.Command, err error) (tool.Result, error) {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, process.ErrClosed):
+		r := tool.Failed(&tool.Failure{Kind: tool.Cancelled, Message: "cancelled before the command started", Retry: true})
+		r.Status = tool.Interrupted
+		return r, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return tool.Result{}, &tool.Failure{Kind: tool.TimedOut, Message: "the time was over before the command started", Retry: true}
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return tool.Result{}, &tool.Failure{
+			Kind:    tool.Unavailable,
+			Message: fmt.Sprintf("the command was not started in %s: %v", c.Dir, err),
+		}
+	}
+	return tool.Result{}, err
+}
+
+// ending is the last line of the text: it always says how the command ended.
+func ending(e process.Exit, c process.Command) string {
+	var why string
+	switch {
+	case e.TimedOut:
+		why = fmt.Sprintf("timed out after %s: ", e.Took.Round(100*time.Millisecond))
+	case e.Idle:
+		why = fmt.Sprintf("silent for %s: ", c.Silence)
+	case e.Cancelled:
+		why = "cancelled: "
+	}
+	how := fmt.Sprintf("exit status %d", e.Code)
+	if e.Signal != "" {
+		how = "ended by " + e.Signal
+	}
+	if why == "" && e.Took >= time.Second {
+		how += fmt.Sprintf(" after %s", e.Took.Round(100*time.Millisecond))
+	}
+	return why + how
+}
+
+// failing returns what the model should know of an end that is no success.
+func failing(e process.Exit, c process.Command) *tool.Failure {
+	switch {
+	case e.TimedOut:
+		return &tool.Failure{
+			Kind: tool.TimedOut, Message: fmt.Sprintf("the command did not end within %s", c.Timeout),
+			Hint: "ask for a longer timeout_s, at most 600, or do less in one call", Retry: true,
+		}
+	case e.Idle:
+		return &tool.Failure{
+			Kind: tool.Idle, Message: fmt.Sprintf("the command printed nothing for %s", c.Silence),
+			Hint: "if it waited for input, tell it not to ask", Retry: true,
+		}
+	case e.Cancelled:
+		return &tool.Failure{Kind: tool.Cancelled, Message: "the command was cancelled", Retry: true}
+	case e.Signal == "SIGKILL":
+		return &tool.Failure{
+			Kind: tool.Signalled, Message: "the command was ended by SIGKILL",
+			Hint: "unless something of its own killed it, memory may have run out",
+		}
+	case e.Signal != "":
+		return &tool.Failure{Kind: tool.Signalled, Message: "the command was ended by " + e.Signal}
+	case e.Code != 0:
+		f := &tool.Failure{Kind: tool.NonzeroExit, Message: fmt.Sprintf("the command ended with exit status %d", e.Code)}
+		switch e.Code {
+		case 126:
+			f.Hint = "the program cannot be executed: check its mode and format"
+		case 127:
+			f.Hint = "the program was not found: check its name, or whether it is installed"
+		}
+		return f
+	}
+	return nil
+}
+
+// bashFacts is what a result says to programs.
+type bashFacts struct {
+	Code         *int   `json:"exit_code"` // null where a signal ended it
+	Signal       string `json:"signal,omitempty"`
+	TimedOut     bool   `json:"timed_out"`
+	Idle         bool   `json:"idle,omitempty"`
+	Cancelled    bool   `json:"cancelled,omitempty"`
+	Held         bool   `json:"held"` // something it started still held its output
+	Milliseconds int64  `json:"duration_ms"`
+	Bytes        int64  `json:"output_bytes"`
+	Dropped      int64  `json:"dropped_bytes"` // kept nowhere
+	Truncated    bool   `json:"truncated"`     // the text shows less than all
+	Binary       bool   `json:"binary,omitempty"`
+	Sum          string `json:"output_sha256,omitempty"` // of all of it, where truncated
+	Dir          string `json:"cwd"`
+}
+
+func (f bashFacts) encode() json.RawMessage {
+	b, err := json.Marshal(f)
+	if err != nil {
+		panic("toolbox: facts of a command are always JSON: " + err.Error())
+	}
+	return b
+}
