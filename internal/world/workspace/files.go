@@ -123,6 +123,13 @@ func (w *Workspace) List(path string) ([]File, error) {
 
 // entries returns what is in the directory at, by name, without targets.
 func (w *Workspace) entries(at string, rules ignores) ([]File, error) {
+	info, err := w.root.Lstat(at)
+	if err == nil && !info.IsDir() {
+		err = ErrNotDirectory
+	}
+	if err != nil {
+		return nil, reason(err)
+	}
 	d, err := w.root.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, reason(err)

@@ -130,9 +130,7 @@ type rule struct {
 func parseRules(s string) []rule {
 	var rules []rule
 	for line := range strings.Lines(strings.TrimPrefix(s, mark)) {
-		if l, ok := strings.CutSuffix(line, "\n"); ok {
-			line = strings.TrimSuffix(l, "\r")
-		}
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
