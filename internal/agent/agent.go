@@ -52,13 +52,18 @@ func Open(ctx context.Context, s *session.State, o Options) (*Agent, error) {
 	if err := tool.ValidateAll(all); err != nil {
 		return nil, err
 	}
+	specs := make([]tool.Spec, len(all))
+	for i, t := range all {
+		specs[i] = t.Spec()
+	}
+	if err := o.Policy.Check(specs); err != nil {
+		return nil, err
+	}
 	a := &Agent{Options: o, state: s, tools: make(map[string]tool.Tool)}
 	for _, t := range all {
 		a.tools[t.Spec().Name] = t
 	}
-	for _, t := range o.Tools {
-		a.specs = append(a.specs, t.Spec())
-	}
+	a.specs = specs[:len(o.Tools)]
 	a.Session.Tools = a.specs
 	if err := a.record(a.Session); err != nil {
 		return nil, err

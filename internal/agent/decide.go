@@ -13,11 +13,16 @@ import (
 // they think.
 const maxAsked = 3
 
+// judge applies the rules of settings and of this session.
+func (a *Agent) judge(p tool.Plan) policy.Decision {
+	all := a.Policy
+	all.Rules = append(a.state.Rules(), all.Rules...)
+	return all.Decide(a.tools[p.Call.Tool].Spec(), p.Parts)
+}
+
 // decide applies policy to t's plan. What needs no person is one append.
 func (r *round) decide(t *task) error {
-	p := r.Policy
-	p.Rules = append(r.state.Rules(), p.Rules...)
-	d := p.Decide(r.tools[t.call.Tool].Spec(), t.plan.Parts)
+	d := r.judge(t.plan)
 	plan := event.Planned{Plan: t.plan}
 	decided := event.Decided{
 		Call: t.call.ID, Plan: t.plan.Digest(), Verdict: d.Verdict.String(), By: d.Rule, Reason: d.Reason,

@@ -8,6 +8,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/decide/schedule"
 )
 
@@ -198,4 +199,16 @@ func (a *Agent) Do(ctx context.Context, c tool.Call) (tool.Result, error) {
 		return tool.Result{}, err
 	}
 	return done[0].result, nil
+}
+
+// Explain returns what c would do and what would be decided about it, and does
+// nothing. A *tool.Failure says why it cannot be prepared.
+func (a *Agent) Explain(ctx context.Context, c tool.Call) (tool.Plan, policy.Decision, error) {
+	c.ID = a.state.NextCall(0)
+	t := &task{call: c}
+	if a.prepare(ctx, t); t.failure != nil {
+		return tool.Plan{}, policy.Decision{}, t.failure
+	}
+	plan := a.planned(t)
+	return plan, a.judge(plan), nil
 }

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// lines prints events as JSON, one a line, with each result in its envelope:
+// what a program needs to know of a call is in one place.
+type lines struct {
+	out   io.Writer
+	root  string
+	epoch int64
+	calls map[string]tool.Context
+}
+
+func newLines(out io.Writer) *lines {
+	return &lines{out: out, calls: make(map[string]tool.Context)}
+}
+
+func (l *lines) write(e event.Event) error {
+	switch b := e.Body.(type) {
+	case event.Opened:
+		l.epoch++
+		l.root = b.Root
+	case event.Replied:
+		for _, c := range b.Message.Calls() {
+			l.calls[c.ID] = tool.Context{Dir: l.root, Args: c.Args, Call: c.ID}
+		}
+	case event.Planned:
+		l.calls[b.Plan.Call.ID] = planContext(l.root, b.Plan)
+	case event.Finished:
+		sealed, err := event.Seal(b)
+		if err != nil {
+			return err
+		}
+		if sealed.JSON, err = json.Marshal(struct {
+			Call   string        `json:"call"`
+			Result tool.Envelope `json:"result"`
+		}{b.Call, tool.Envelope{Result: b.Result, Context: l.calls[b.Call]}}); err != nil {
+			return err
+		}
+		delete(l.calls, b.Call)
+		e.Body = sealed
+	}
+	line, err := event.Encode(e, l.epoch)
+	if err != nil {
+		return err
+	}
+	_, err = l.out.Write(append(line, '\n'))
+	return err
+}
+
+func planContext(root string, p tool.Plan) tool.Context {
+	return tool.Context{Dir: root, Args: p.Call.Args, Call: p.Call.ID, Version: p.Version}
+}

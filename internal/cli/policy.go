@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/ui/terminal"
+)
+
+func (s System) policyCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "policy", Short: "Explain what would be decided about a call, and why", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(s.explainCommand())
+	return c
+}
+
+func (s System) explainCommand() *cobra.Command {
+	var o runOptions
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "explain COMMAND | NAME ARGUMENTS",
+		Short: "Print effects, verdict and the deciding rule of a call, without running it",
+		Long: `Print effects, verdict and the deciding rule, without running anything: of a
+command line, or of a tool's call by its name and arguments.`,
+		Example: `  belay policy explain 'git push --force'
+  belay policy explain --mode auto 'go test ./...'
+  belay policy explain Write '{"path":"a.txt","content":"x"}'`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			call := tool.Call{ID: "c1", Tool: args[0]}
+			if len(args) == 2 {
+				call.Args = json.RawMessage(args[1])
+			} else {
+				quoted, err := json.Marshal(map[string]string{"command": args[0]})
+				if err != nil {
+					return err
+				}
+				call = tool.Call{ID: "c1", Tool: "Bash", Args: quoted}
+			}
+			return s.withTools(c.Context(), o, func(r *rig) error { return s.explain(r, call, asJSON) })
+		},
+	}
+	c.Flags().StringVar(&o.mode, "mode", "", "the mode to decide in: plan, ask, auto or full")
+	c.Flags().StringVarP(&o.dir, "dir", "C", "", "decide in `DIR` instead of here")
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+// An explanation is a decision and what it is about.
+type explanation struct {
+	Tool    string      `json:"tool"`
+	Summary string      `json:"summary"`
+	Parts   []tool.Part `json:"parts"`
+	Mode    string      `json:"mode"`
+	Verdict string      `json:"verdict"`
+	Rule    string      `json:"rule"`
+	Reason  string      `json:"reason"`
+	Profile string      `json:"profile"`
+}
+
+func (s System) explain(r *rig, call tool.Call, asJSON bool) error {
+	plan, decision, err := r.agent.Explain(r.ctx, call)
+	if err != nil {
+		return usage("%v", err)
+	}
+	x := explanation{
+		Tool: call.Tool, Summary: plan.Summary, Parts: plan.Parts, Mode: string(r.settings.Mode),
+		Verdict: decision.Verdict.String(), Rule: decision.Rule, Reason: decision.Reason, Profile: plan.Profile,
+	}
+	if asJSON {
+		return json.NewEncoder(s.Stdout).Encode(x)
+	}
+	text := fmt.Sprintf("call     %s\n", oneLine(x.Summary, 0))
+	for _, p := range x.Parts {
+		text += fmt.Sprintf("part     %s\n", oneLine(p.Name, 0))
+		for _, e := range p.Effects {
+			text += fmt.Sprintf("  effect %s\n", oneLine(e.String(), 0))
+		}
+	}
+	text += fmt.Sprintf("held by  %s\nverdict  %s, by %s\nreason   %s\n", x.Profile, x.Verdict, oneLine(x.Rule, 0), terminal.Safe(x.Reason))
+	_, err = fmt.Fprint(s.Stdout, text)
+	return err
+}

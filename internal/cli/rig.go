@@ -1,0 +1,295 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/secret"
+	"github.com/belay-agent/belay/internal/decide/session"
+	"github.com/belay-agent/belay/internal/toolbox"
+	"github.com/belay-agent/belay/internal/ui/terminal"
+	"github.com/belay-agent/belay/internal/world/journal"
+	"github.com/belay-agent/belay/internal/world/process"
+	"github.com/belay-agent/belay/internal/world/workspace"
+)
+
+// A rig is all that one session runs with, put together. It must be closed.
+type rig struct {
+	settings  *Config
+	workspace *workspace.Workspace
+	host      *process.Host
+	journal   *journal.Journal
+	model     model.Info
+	ui        *terminal.UI
+	agent     *agent.Agent
+	offered   []tool.Spec
+	ctx       context.Context // of what a person called for, ended by a signal
+	schema    *answerSchema
+	id        string
+	kept      bool        // on disk
+	answer    string      // the newest words of the model
+	lastCall  string      // that ended
+	unasked   atomic.Bool // something was denied for want of an approver
+	broken    error       // of the event stream
+	closers   []func() error
+}
+
+// openOptions say what a rig is for.
+type openOptions struct {
+	runOptions
+	session    string // to resume; "" begins one
+	interrupts *interrupts
+	talk       bool // with a person at the keyboard, turn after turn
+	forgetful  bool // nothing is kept
+	provider   model.Provider
+	info       model.Info
+}
+
+// open puts a rig together, the cheapest checks first.
+func (s System) open(ctx context.Context, o openOptions) (r *rig, err error) {
+	r = &rig{id: o.session, ctx: ctx}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
+	if err = s.in(o.dir).openPlace(r, o); err != nil {
+		return r, err
+	}
+	if o.schema != "" {
+		if r.schema, err = readSchema(o.schema); err != nil {
+			return r, err
+		}
+	}
+	provider := o.provider
+	if r.model = o.info; provider == nil {
+		if provider, r.model, err = s.openModel(ctx, r.settings); err != nil {
+			return r, err
+		}
+	}
+	s.openUI(r, o)
+	for _, w := range r.settings.Warnings {
+		r.ui.Say(w)
+	}
+	state, err := s.openJournal(r, o)
+	if err != nil {
+		return r, err
+	}
+	tools, err := s.openTools(r, o)
+	if err != nil {
+		return r, err
+	}
+	r.agent, err = agent.Open(ctx, state, s.agentOptions(r, o, provider, tools))
+	return r, err
+}
+
+// openPlace opens the workspace and reads the settings that hold there.
+func (s System) openPlace(r *rig, o openOptions) error {
+	w, err := workspace.Open(s.dir())
+	if err != nil {
+		return usage("%v", err)
+	}
+	r.workspace = w
+	r.closers = append(r.closers, w.Close)
+	r.settings, err = LoadConfig(Sources{
+		User: s.userConfig(), Dir: w.Root(), State: s.stateDir(), Flags: o.flags(), Getenv: s.getenv,
+	})
+	return err
+}
+
+// flags returns the settings that were given on the command line.
+func (o runOptions) flags() []Flag {
+	var flags []Flag
+	add := func(set bool, name, key, value string) {
+		if set {
+			flags = append(flags, Flag{Name: name, Key: key, Value: value})
+		}
+	}
+	add(o.model != "", "--model", "model", o.model)
+	add(o.mode != "", "--mode", "mode", o.mode)
+	add(o.effort != "", "--effort", "effort", o.effort)
+	add(o.steps != 0, "--max-steps", "limits.steps", fmt.Sprint(o.steps))
+	add(o.tokens != 0, "--max-tokens", "limits.tokens", fmt.Sprint(o.tokens))
+	add(o.cost != "", "--max-cost", "limits.cost", o.cost)
+	add(o.timeout != 0, "--timeout", "limits.timeout", o.timeout.String())
+	return flags
+}
+
+// openUI shows progress on standard error and the answer on standard output,
+// unless events go there.
+func (s System) openUI(r *rig, o openOptions) {
+	options := terminal.Options{
+		Out: deaf{s.Stdout, o.interrupts}, Progress: s.Stderr,
+		Color: s.colours(s.Stderr), Quiet: o.quiet, Verbose: o.verbose,
+	}
+	if isTerminal(s.Stderr) {
+		options.Width = width(s.Stderr)
+	}
+	if o.json {
+		options.Out = io.Discard
+	}
+	if o.talk || isTerminal(s.Stdin) && isTerminal(s.Stderr) {
+		options.In = s.Stdin
+	}
+	options.Stream = o.talk
+	r.ui = terminal.New(options)
+	r.closers = append(r.closers, r.ui.Close)
+}
+
+// openJournal locks and reads the session, or begins one. Where no directory
+// can be written the session lives in memory, and that is said.
+func (s System) openJournal(r *rig, o openOptions) (*session.State, error) {
+	redactor := secret.New(s.secrets(r.settings))
+	r.kept = true
+	st := s.store()
+	if r.id == "" {
+		r.id = newID()
+	}
+	var err error
+	switch {
+	case o.forgetful:
+		r.kept = false
+	case st.dir == "" && o.session == "":
+		r.ui.Say("history is off: no home directory is known")
+		r.kept = false
+	default:
+		r.journal, err = journal.Open(st.path(r.id), redactor)
+		if err != nil && o.session == "" {
+			r.ui.Say("history is off: " + err.Error())
+			r.kept, err = false, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !r.kept {
+		r.journal = journal.Memory(redactor)
+	}
+	r.closers = append(r.closers, r.journal.Close)
+	state := new(session.State)
+	for e, err := range r.journal.Since(0) {
+		if err != nil {
+			return nil, err
+		}
+		if err := state.Apply(e); err != nil {
+			return nil, fmt.Errorf("session %s: %w", r.id, err)
+		}
+	}
+	return state, nil
+}
+
+func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
+	spool := ""
+	if dir := s.store().dir; r.kept {
+		spool = filepath.Join(dir, r.id, "spool")
+	}
+	host, err := process.Open(spool)
+	if err != nil {
+		return nil, err
+	}
+	r.host = host
+	o.interrupts.killing(host.Close)
+	r.closers = append(r.closers, host.Close)
+	env := s.childEnv(r.settings)
+	shell, err := process.Shell(env)
+	if err != nil {
+		return nil, err
+	}
+	tools := toolbox.All(toolbox.Options{
+		Workspace: r.workspace, Host: host,
+		Bash: toolbox.BashOptions{Root: r.workspace.Root(), Env: env, Shell: shell, Timeout: r.settings.Bash.Timeout},
+	})
+	for _, t := range tools {
+		r.offered = append(r.offered, t.Spec())
+	}
+	return tools, nil
+}
+
+func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []tool.Tool) agent.Options {
+	options := agent.Options{
+		Journal: r.journal, Provider: p, Model: r.model, Tools: tools,
+		Session: event.Opened{
+			Session: r.id, Root: r.workspace.Root(), Commit: r.workspace.Head(),
+			Version: fullVersion(), Model: r.model.Name, Mode: string(r.settings.Mode),
+		},
+		Effort: r.settings.Effort, Policy: r.settings.Policy(),
+		Limits: r.settings.Limits, Breaker: r.settings.Breaker,
+		Rules:   r.rules,
+		Observe: r.observer(s, o),
+	}
+	if o.talk || isTerminal(s.Stdin) && isTerminal(s.Stderr) {
+		options.Approve = r.ui.Approve
+	}
+	return options
+}
+
+// observer shows what happens, prints it as JSON if that is wanted, and keeps
+// what the end of the run depends on.
+func (r *rig) observer(s System, o openOptions) func(agent.Signal) {
+	var out *lines
+	if o.json {
+		out = newLines(deaf{s.Stdout, o.interrupts})
+	}
+	return func(signal agent.Signal) {
+		r.ui.Observe(signal)
+		recorded, ok := signal.(agent.Recorded)
+		if !ok {
+			return
+		}
+		switch b := recorded.Event.Body.(type) {
+		case event.Replied:
+			r.answer = b.Message.Text()
+		case event.Finished:
+			r.lastCall = b.Call
+			if f := b.Result.Failure; f != nil && f.Kind == tool.NeedsApproval {
+				r.unasked.Store(true)
+			}
+		}
+		if out != nil && r.broken == nil {
+			r.broken = out.write(recorded.Event)
+		}
+	}
+}
+
+// rules finds the files that a project's rules for the model are in.
+func (r *rig) rules(context.Context) ([]event.Ruled, error) {
+	files, err := r.workspace.RuleFiles()
+	if err != nil {
+		return nil, err
+	}
+	var ruled []event.Ruled
+	for _, f := range files {
+		ruled = append(ruled, event.Ruled{Path: f.Path, Digest: f.Digest, Text: f.Content})
+	}
+	return ruled, nil
+}
+
+// outcome is what the program ends with after a turn that ended in err.
+func (r *rig) outcome(err error) error {
+	if err == nil {
+		err = r.broken
+	}
+	if err == nil && r.unasked.Load() {
+		return &statusError{exitDenied, errUnasked}
+	}
+	return err
+}
+
+// close ends everything in the reverse order of its opening: what runs before
+// what records.
+func (r *rig) close() error {
+	var errs []error
+	for i := len(r.closers) - 1; i >= 0; i-- {
+		errs = append(errs, r.closers[i]())
+	}
+	r.closers = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/ui/terminal"
+)
+
+// Main runs the program and returns its exit status.
+func Main(s System) int {
+	root := s.command()
+	root.SetArgs(s.Args)
+	err := root.ExecuteContext(context.Background())
+	s.report(err)
+	return status(err)
+}
+
+// report says on standard error what went wrong and what to do about it.
+func (s System) report(err error) {
+	if err == nil || err.Error() == "" || errors.Is(err, errDeaf) {
+		return
+	}
+	message := "belay: " + err.Error()
+	if bad, ok := errors.AsType[*model.BadRequest](err); ok && bad.Hint != "" {
+		message += "\n  " + bad.Hint
+	}
+	fmt.Fprintln(s.Stderr, terminal.Safe(message))
+}
+
+func (s System) command() *cobra.Command {
+	var o runOptions
+	root := &cobra.Command{
+		Use:   "belay",
+		Short: "A coding agent whose guarantees are kept by the program, not by the prompt",
+		Long: `Belay works on a goal in a repository: a model proposes, Belay decides what may
+run, runs it, records it, and shows what happened.
+
+Without a command it is an interactive session in this directory.`,
+		Example: `  belay demo                                  see the whole loop, without a key
+  belay run "make the failing test pass"      one goal, then exit
+  belay                                       talk to it
+  belay policy explain 'git push --force'     what would be decided, and why`,
+		Args:              noArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
+		RunE:              func(c *cobra.Command, _ []string) error { return s.talk(c.Context(), o) },
+	}
+	o.register(root)
+	root.SetOut(s.Stdout)
+	root.SetErr(s.Stderr)
+	root.SetIn(s.Stdin)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usage("%v; see `%s --help`", err, c.CommandPath())
+	})
+	root.AddCommand(
+		s.runCommand(), s.resumeCommand(), s.sessionsCommand(), s.logCommand(),
+		s.toolCommand(), s.policyCommand(), s.configCommand(), s.demoCommand(), s.versionCommand(),
+	)
+	return root
+}
+
+// noArgs refuses arguments, with a word on what may have been meant.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := fmt.Sprintf("see `%s --help`", c.CommandPath())
+	if similar := c.SuggestionsFor(args[0]); len(similar) > 0 {
+		hint = fmt.Sprintf("did you mean `%s %s`?", c.CommandPath(), similar[0])
+	} else if strings.Contains(args[0], " ") {
+		hint = "a goal goes after `belay run`"
+	}
+	return usage("there is no command %q; %s", args[0], hint)
+}
+
+// deaf wraps the standard output so that a write to a closed pipe ends what
+// runs, quietly.
+type deaf struct {
+	io.Writer
+	in *interrupts
+}
+
+func (d deaf) Write(p []byte) (int, error) {
+	n, err := d.Writer.Write(p)
+	if err != nil && !errors.Is(err, os.ErrInvalid) {
+		d.in.abort(errDeaf)
+		return n, errDeaf
+	}
+	return n, err
+}

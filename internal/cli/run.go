@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/ui/terminal"
+)
+
+// maxGoal bounds the bytes of a goal: more belongs into a file that the goal
+// names.
+const maxGoal = 256 << 10
+
+// runOptions are the flags of all commands that run a model.
+type runOptions struct {
+	model, mode, effort, cost, dir string
+	steps, tokens                  int
+	timeout                        time.Duration
+	json, quiet, verbose           bool
+	schema                         string
+}
+
+// register adds the flags that all commands share.
+func (o *runOptions) register(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVarP(&o.model, "model", "m", "", "`provider/name`, or script:FILE for a rehearsal")
+	f.StringVar(&o.mode, "mode", "", "what passes without being asked about: plan, ask, auto or full")
+	f.StringVar(&o.effort, "effort", "", "of the model's reasoning: low, medium or high")
+	f.IntVar(&o.steps, "max-steps", 0, "requests to the model in a turn")
+	f.IntVar(&o.tokens, "max-tokens", 0, "tokens in a turn, both ways")
+	f.StringVar(&o.cost, "max-cost", "", "`dollars` in a turn")
+	f.DurationVar(&o.timeout, "timeout", 0, "of a turn, such as 10m")
+	f.StringVarP(&o.dir, "dir", "C", "", "work in `DIR` instead of here")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "the answer and questions only")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "also reasoning and what commands print")
+}
+
+func (s System) runCommand() *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   `run [flags] "GOAL"`,
+		Short: "Work on one goal, then exit",
+		Long: `Work on one goal, then exit: the answer goes to standard output, progress to
+standard error. With - the goal is read from standard input.
+
+What the mode leaves to a person is asked about where standard input and standard
+error are a terminal; elsewhere it is denied at once, and the exit status is 3.`,
+		Example: `  belay run "why does TestParse fail?"
+  belay run --mode auto --max-cost 0.50 "make the failing test pass"
+  git diff | belay run - --mode plan
+  belay run --model openai/qwen3 --json "list the TODOs" | jq .`,
+		RunE: func(c *cobra.Command, args []string) error {
+			goal, err := s.goal(args)
+			if err != nil {
+				return err
+			}
+			return s.once(c.Context(), o, "", goal)
+		},
+	}
+	o.register(c)
+	o.registerOutput(c)
+	return c
+}
+
+func (o *runOptions) registerOutput(c *cobra.Command) {
+	c.Flags().BoolVar(&o.json, "json", false, "print events, one JSON object a line, instead of the answer")
+	c.Flags().StringVar(&o.schema, "output-schema", "", "the answer is JSON that fits the schema in `FILE`")
+}
+
+func (s System) resumeCommand() *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   `resume [SESSION] ["GOAL"]`,
+		Short: "Go on with a session: with a new goal, or with the turn that was cut",
+		Long: `Go on with a session, by default the newest of this directory. Without a goal
+the turn that was cut goes on. SESSION is an id or at least its first 8 characters.`,
+		Example: `  belay resume
+  belay resume "now the same for the other parser"
+  belay resume 01J8Z3KQ "try again"`,
+		RunE: func(c *cobra.Command, args []string) error {
+			st := s.store()
+			var named []string
+			if len(args) > 0 && looksLikeID(args[0]) {
+				named, args = args[:1], args[1:]
+			}
+			id, err := s.in(o.dir).session(st, named)
+			if err != nil {
+				return err
+			}
+			goal := ""
+			if len(args) > 0 {
+				if goal, err = s.goal(args); err != nil {
+					return err
+				}
+			}
+			return s.once(c.Context(), o, id, goal)
+		},
+	}
+	o.register(c)
+	o.registerOutput(c)
+	return c
+}
+
+// goal returns what args say, or what standard input does if they are "-".
+func (s System) goal(args []string) (string, error) {
+	goal := strings.Join(args, " ")
+	if goal == "-" {
+		b, err := io.ReadAll(io.LimitReader(s.Stdin, maxGoal+1))
+		if err != nil {
+			return "", usage("read the goal from standard input: %v", err)
+		}
+		goal = string(b)
+	}
+	switch {
+	case len(goal) > maxGoal:
+		return "", usage("the goal is larger than %d KiB: put what is long into a file and name it in the goal", maxGoal>>10)
+	case strings.TrimSpace(goal) == "":
+		return "", usage(`the goal is empty; say what to do, as in: belay run "make the failing test pass"`)
+	}
+	return strings.ToValidUTF8(goal, "\uFFFD"), nil
+}
+
+// once runs one turn and prints its answer.
+func (s System) once(ctx context.Context, o runOptions, session, goal string) (err error) {
+	in := listen()
+	defer in.close()
+	ctx, done := in.within(ctx)
+	defer done()
+
+	r, err := s.open(ctx, openOptions{runOptions: o, session: session, interrupts: in})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	if r.schema != nil && goal != "" {
+		goal = r.schema.instruct(goal)
+	}
+	err = r.agent.Turn(ctx, agent.Input{Text: goal})
+	if err == nil && r.schema != nil {
+		err = r.schema.insist(ctx, r)
+	}
+	return r.outcome(err)
+}
+
+// talk is the interactive session.
+func (s System) talk(ctx context.Context, o runOptions) (err error) {
+	in := listen()
+	defer in.close()
+	opening, opened := in.within(ctx)
+	r, err := s.open(opening, openOptions{runOptions: o, interrupts: in, talk: true})
+	opened()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	r.ui.Say("Belay " + fullVersion() + " in " + r.workspace.Root() + ", model " + r.model.Name +
+		", mode " + string(r.settings.Mode) + ". End with Ctrl-D; Ctrl-C stops a turn.")
+	for {
+		text, err := r.ui.ReadLine(ctx)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case strings.TrimSpace(text) == "":
+			continue
+		}
+		turn, done := in.within(ctx)
+		err = r.agent.Turn(turn, agent.Input{Text: text})
+		done()
+		if fatal(err) {
+			return err
+		}
+		if err != nil {
+			r.ui.Say("stopped: " + terminal.Safe(err.Error()))
+		}
+	}
+}
+
+// fatal reports whether err leaves nothing to go on with.
+func fatal(err error) bool {
+	return errors.Is(err, errDeaf) || err != nil && status(err) == exitFault
+}

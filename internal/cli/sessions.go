@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/ui/terminal"
+	"github.com/belay-agent/belay/internal/world/journal"
+)
+
+func (s System) sessionsCommand() *cobra.Command {
+	var asJSON, all bool
+	c := &cobra.Command{
+		Use:   "sessions [WORDS]",
+		Short: "List the sessions of this directory, newest first, or those that mention WORDS",
+		Example: `  belay sessions
+  belay sessions --all parser
+  belay sessions --json`,
+		RunE: func(c *cobra.Command, words []string) error {
+			return s.listSessions(strings.Join(words, " "), all, asJSON)
+		},
+	}
+	c.Flags().BoolVar(&all, "all", false, "of every directory")
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
+	return c
+}
+
+func (s System) listSessions(words string, all, asJSON bool) error {
+	st := s.store()
+	ids, err := st.ids()
+	if err != nil {
+		return err
+	}
+	root, err := s.root()
+	if err != nil {
+		return err
+	}
+	shown := 0
+	for _, id := range ids {
+		if !all && st.rootOf(id) != root || words != "" && !st.mentions(id, words) {
+			continue
+		}
+		shown++
+		if err := s.printSession(st.summarize(id), all, asJSON); err != nil {
+			return err
+		}
+	}
+	if shown == 0 && !asJSON {
+		fmt.Fprintln(s.Stderr, "no session found; `belay run \"GOAL\"` starts one, `belay sessions --all` looks everywhere")
+	}
+	return nil
+}
+
+func (s System) printSession(x summary, all, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(s.Stdout).Encode(x)
+	}
+	stop := x.Stop
+	switch {
+	case x.Damage != "":
+		stop = "damaged: " + x.Damage
+	case stop == "":
+		stop = "cut"
+	}
+	where := ""
+	if all {
+		where = "  " + x.Root
+	}
+	line := fmt.Sprintf("%s  %s  %-10s %d calls%s  %s", x.ID, x.Began.Local().Format(time.DateTime), stop, x.Calls, where, x.Goal)
+	limit := 0
+	if isTerminal(s.Stdout) {
+		limit = width(s.Stdout)
+	}
+	_, err := fmt.Fprintln(s.Stdout, oneLine(line, limit))
+	return err
+}
+
+// oneLine returns s harmless and on one line, cut to limit cells unless that is
+// 0.
+func oneLine(s string, limit int) string {
+	if limit == 0 {
+		limit = 1 << 20
+	}
+	return terminal.Line(s, limit)
+}
+
+// mentions reports whether anything that was said or done in session id
+// contains words, in any case.
+func (st store) mentions(id, words string) bool {
+	words = strings.ToLower(words)
+	for e, err := range journal.Read(st.path(id)) {
+		if err != nil {
+			continue
+		}
+		var said string
+		switch b := e.Body.(type) {
+		case event.Asked:
+			said = b.Text
+		case event.Replied:
+			said = b.Message.Text()
+		case event.Planned:
+			said = b.Plan.Summary
+		}
+		if strings.Contains(strings.ToLower(said), words) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s System) logCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "log [SESSION]",
+		Short: "Print the events of a session, one JSON object a line",
+		Long: `Print the events of a session, one JSON object a line: by default of the newest
+session of this directory. SESSION is an id or the beginning of one.`,
+		Example: `  belay log
+  belay log 01J8Z3 | jq 'select(.t == "decided")'`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			st := s.store()
+			id, err := s.session(st, args)
+			if err != nil {
+				return err
+			}
+			out := newLines(s.Stdout)
+			for e, err := range journal.Read(st.path(id)) {
+				if err != nil {
+					fmt.Fprintln(s.Stderr, "belay: "+terminal.Safe(err.Error()))
+					continue
+				}
+				if err := out.write(e); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// session returns the session that args name, or the newest of this directory.
+func (s System) session(st store, args []string) (string, error) {
+	if len(args) > 0 {
+		return st.find(args[0])
+	}
+	root, err := s.root()
+	if err != nil {
+		return "", err
+	}
+	return st.newest(root)
+}
+
+// root returns the directory to work in as sessions name it: absolute, links
+// resolved.
+func (s System) root() (string, error) {
+	root, err := filepath.Abs(s.dir())
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root)
+	}
+	if err != nil {
+		return "", usage("%v", err)
+	}
+	return root, nil
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/decide/policy"
+)
+
+// Settings are what a person can set, as they are in effect.
+type Settings struct {
+	Model     string // "provider/name" or "script:FILE"; "" leaves the choice to Belay
+	Mode      policy.Mode
+	Effort    string // of reasoning: "", low, medium, high
+	Limits    agent.Limits
+	Breaker   agent.Breaker
+	Rules     []policy.Rule // of the user and of a trusted project
+	Pass      []string      // names of variables that commands get beside the usual ones
+	Bash      Bash
+	Output    Output
+	Providers map[string]Provider // by name
+}
+
+// Bash is what can be set about commands.
+type Bash struct {
+	Timeout time.Duration // of a command that asks for none; 0 leaves it to the tool
+}
+
+// Output is how much of a long result the model sees.
+type Output struct {
+	Lines int // that are shown in full
+	Bytes int // that are shown in full, and of which head and tail have at most as many
+	Edge  int // lines shown of head and of tail of what is longer
+}
+
+// A Provider is how to reach a model API. Its Key is resolved: the text that
+// was set, or else what the variable KeyEnv holds.
+type Provider struct {
+	API     string // openai or anthropic
+	BaseURL string
+	Key     string
+	KeyEnv  string
+}
+
+func defaultSettings() Settings {
+	return Settings{
+		Mode:      policy.ModeAsk,
+		Limits:    agent.Limits{Parallel: 8},
+		Breaker:   agent.Breaker{Failures: 3, Cooldown: 300 * time.Second},
+		Output:    Output{Lines: 2000, Bytes: 51_200, Edge: 40},
+		Providers: make(map[string]Provider),
+	}
+}
+
+// Policy returns the policy that s describes.
+func (s Settings) Policy() policy.Policy {
+	return policy.Policy{Mode: s.Mode, Rules: s.Rules}
+}
