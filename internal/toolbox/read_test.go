@@ -1,0 +1,191 @@
+package toolbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belay-agent/belay/internal/contract/edit"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+func TestR087_R090_R092_ReadNumbersLinesAndDescribesTheFile(t *testing.T) {
+	const content = "\xEF\xBB\xBFone\r\ntwo\r\nthree"
+	d := newDesk(t, map[string]string{"sub/a.txt": content})
+	r := d.ok("Read", args{"path": "./sub/../sub/a.txt"})
+	if want := "1\tone\n2\ttwo\n3\tthree\n"; r.Text != want {
+		t.Errorf("text %q, want %q", r.Text, want)
+	}
+	info, err := os.Stat(filepath.Join(d.dir, "sub/a.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := readData{
+		Path: "sub/a.txt", Offset: 1, Lines: 3, TotalLines: 3, Size: int64(len(content)),
+		Modified: info.ModTime().UnixMilli(), Digest: edit.Digest([]byte(content)),
+		Newline: "\r\n", Encoding: "utf-8 with byte-order mark",
+	}
+	if d := cmp.Diff(want, facts[readData](t, r)); d != "" {
+		t.Errorf("data (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(map[string]string{"sub/a.txt": want.Digest}, r.Seen); d != "" {
+		t.Errorf("seen (-want +got):\n%s", d)
+	}
+}
+
+func TestR045_R087_ReadStopsAtItsLimits(t *testing.T) {
+	var lines, wide strings.Builder
+	for i := range 5_000 {
+		fmt.Fprintf(&lines, "%d\n", i+1)
+		fmt.Fprintf(&wide, "%d %s\n", i+1, strings.Repeat("x", 100))
+	}
+	d := newDesk(t, map[string]string{"lines": lines.String(), "wide": wide.String()})
+	for _, c := range []struct {
+		args             args
+		lines, next, all int
+	}{
+		{args{"path": "lines"}, 1_999, 2_000, 5_000},
+		{args{"path": "lines", "limit": 10}, 10, 11, 5_000},
+		{args{"path": "lines", "offset": 4_990}, 11, 0, 5_000},
+		{args{"path": "lines", "offset": 3_001, "limit": 2_000}, 2_000, 0, 5_000},
+		{args{"path": "lines", "offset": 5_000, "limit": 1}, 1, 0, 5_000},
+		{args{"path": "wide"}, 468, 469, 5_000},
+	} {
+		r := d.call("Read", c.args)
+		got := facts[readData](t, r)
+		if got.Lines != c.lines || got.NextOffset != c.next || got.TotalLines != c.all || got.Truncated != (c.next > 0) {
+			t.Errorf("Read(%v) shows %d lines of %d, next %d, truncated %t; want %d, %d, %d",
+				c.args, got.Lines, got.TotalLines, got.NextOffset, got.Truncated, c.lines, c.all, c.next)
+		}
+		if got.Truncated != (r.Status == tool.Partial) {
+			t.Errorf("Read(%v): truncated %t, status %s", c.args, got.Truncated, r.Status)
+		}
+		if len(r.Text) > tool.DefaultInline || lineCount(r.Text) > tool.MaxLines {
+			t.Errorf("Read(%v): %d bytes, %d lines", c.args, len(r.Text), lineCount(r.Text))
+		}
+	}
+}
+
+func TestBug_R02_NothingToReadHasFourAnswers(t *testing.T) {
+	d := newDesk(t, map[string]string{"empty": "", "short": "a\nb\n", "dir/x": "", "config.go": "x"})
+	r := d.ok("Read", args{"path": "empty"})
+	if r.Text != "empty is empty (0 lines)" || r.Seen["empty"] != edit.Digest(nil) {
+		t.Errorf("empty file: %q, seen %v", r.Text, r.Seen)
+	}
+	if f := d.fails(tool.Invalid, "Read", args{"path": "short", "offset": 3}); f.Message != "read short: line 3 is past the end: it has 2 lines" || f.Hint != "give an offset of at most 2" {
+		t.Errorf("past the end: %q, %q", f.Message, f.Hint)
+	}
+	if f := d.fails(tool.IsDirectory, "Read", args{"path": "dir"}); !strings.Contains(f.Hint, "LS") {
+		t.Errorf("directory: %q, %q", f.Message, f.Hint)
+	}
+	if f := d.fails(tool.NotFound, "Read", args{"path": "confg.go"}); f.Message != "no such file or directory: confg.go" || f.Hint != "did you mean config.go?" {
+		t.Errorf("missing: %q, %q", f.Message, f.Hint)
+	}
+	if len(d.seen) != 1 {
+		t.Errorf("failed reads count as seen: %v", d.seen)
+	}
+}
+
+// A line that is longer than a result can be read to its end by following what
+// each result says.
+func TestBug_R03_ALongLineCanBeReadToItsEnd(t *testing.T) {
+	content := "first\n" + strings.Repeat("日本é", 25_000) + "\nlast"
+	d := newDesk(t, map[string]string{"f": content})
+	var got strings.Builder
+	next := args{"path": "f"}
+	for calls := 1; next != nil; calls++ {
+		if calls > 10 {
+			t.Fatal("the continuation does not end")
+		}
+		r := d.call("Read", next)
+		if !utf8.ValidString(r.Text) {
+			t.Fatal("a character was cut")
+		}
+		data := facts[readData](t, r)
+		body, _, _ := strings.Cut(r.Text, "(lines ")
+		for line := range strings.Lines(body) {
+			_, text, _ := strings.Cut(line, "\t")
+			if data.NextColumn > 0 || !strings.Contains(content, text) {
+				text = strings.TrimSuffix(text, "\n")
+			}
+			got.WriteString(text)
+		}
+		if next = nil; data.Truncated {
+			next = args{"path": "f", "offset": data.NextOffset}
+			if data.NextColumn > 0 {
+				next["column"] = data.NextColumn
+			}
+		}
+	}
+	if got.String() != content {
+		t.Errorf("the pieces have %d bytes, the file %d", got.Len(), len(content))
+	}
+}
+
+func TestR089_R091_ReadRefusesWhatIsNoTextInTheWorkspace(t *testing.T) {
+	d := newDesk(t, map[string]string{"blob": "\x7fELF\x00\x00", "in/a": "x"})
+	outside := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte("s"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(d.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	d.fails(tool.Binary, "Read", args{"path": "blob"})
+	for _, path := range []string{"link", "../secret", "in/../../x", outside, "/etc/passwd"} {
+		d.fails(tool.OutsideWorkspace, "Read", args{"path": path})
+	}
+	d.fails(tool.Invalid, "Read", args{"path": ""})
+	d.fails(tool.Invalid, "Read", args{"path": "a\x00b"})
+	d.fails(tool.NotFound, "Read", args{"path": "in/a/b"})
+	d.fails(tool.NotFound, "Read", args{"path": "artifact:aa"}) // without a journal, a name like any other
+}
+
+type artifact struct{ *bytes.Reader }
+
+func (artifact) Close() error { return nil }
+
+func TestR102_R240_ReadOpensArtifacts(t *testing.T) {
+	d := newDesk(t, nil)
+	in := tool.Input{
+		Args: json.RawMessage(`{"path":"artifact:ab12","offset":2,"limit":1}`),
+		Open: func(handle string) (io.ReadSeekCloser, error) {
+			if handle != "artifact:ab12" {
+				return nil, errors.New("no such artifact")
+			}
+			return artifact{bytes.NewReader([]byte("one\ntwo\xff\nthree\n"))}, nil
+		},
+	}
+	a, err := d.tools["Read"].Prepare(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.Do(t.Context(), tool.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "2\ttwo\uFFFD\n(lines 2 to 2 of 3; go on with offset 3)"; r.Text != want {
+		t.Errorf("text %q, want %q", r.Text, want)
+	}
+	if len(r.Seen) > 0 || len(a.Effects()) > 0 {
+		t.Errorf("an artifact counts as a file: seen %v, effects %v", r.Seen, a.Effects())
+	}
+	in.Args = json.RawMessage(`{"path":"artifact:cd"}`)
+	a, err = d.tools["Read"].Prepare(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Do(t.Context(), tool.Env{})
+	if f, ok := errors.AsType[*tool.Failure](err); !ok || f.Kind != tool.NotFound {
+		t.Errorf("an unknown handle: %v, want not_found", err)
+	}
+}
