@@ -1,0 +1,435 @@
+package toolbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// yard is a tree with everything that a search treats in its own way.
+func yard(t testing.TB) *desk {
+	d := newDesk(t, map[string]string{
+		"a.go":              "package a // needle\n",
+		".b.go":             "package b // needle\n",
+		".dot/c.go":         "package c // needle\n",
+		".github/w.yml":     "on: needle\n",
+		".git/config":       "needle\n",
+		"sub/.git/config":   "needle\n",
+		"sub/d.go":          "package d\n",
+		"sub/deep/e.md":     "needle\n",
+		"node_modules/x.go": "needle\n",
+		"blob.bin":          "needle\x00",
+		".gitignore":        "node_modules/\n",
+	})
+	for link, target := range map[string]string{"broken": "missing", "sub/up": "..", "to-a.go": "a.go"} {
+		if err := os.Symlink(target, filepath.Join(d.dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+func TestR040_R093_LSListsADirectory(t *testing.T) {
+	d := yard(t)
+	r := d.ok("LS", args{})
+	const text = "a.go\nblob.bin\nbroken -> (nowhere in the workspace)\nsub/\nto-a.go -> a.go\n(not listed: 5 hidden, 1 ignored)\n"
+	if d := cmp.Diff(text, r.Text); d != "" {
+		t.Errorf("text (-want +got):\n%s", d)
+	}
+	want := lsData{
+		Path: ".", Total: 5, Hidden: 5, Ignored: 1,
+		Entries: []entry{
+			{Name: "a.go", Type: "file"}, {Name: "blob.bin", Type: "file"}, {Name: "broken", Type: "link"},
+			{Name: "sub", Type: "directory"}, {Name: "to-a.go", Type: "link", Target: "a.go"},
+		},
+	}
+	if d := cmp.Diff(want, facts[lsData](t, r)); d != "" {
+		t.Errorf("data (-want +got):\n%s", d)
+	}
+	if r := d.ok("LS", args{"path": ".github"}); r.Text != "w.yml\n" {
+		t.Errorf("a hidden directory that is asked for: %q", r.Text)
+	}
+	if r := d.ok("LS", args{"path": "node_modules"}); !strings.HasPrefix(r.Text, "x.go\n") {
+		t.Errorf("an ignored directory that is asked for: %q", r.Text)
+	}
+}
+
+func TestR037_R038_EmptyIsSuccessAndMissingIsNot(t *testing.T) {
+	d := yard(t)
+	if err := os.Mkdir(filepath.Join(d.dir, "empty"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if r := d.ok("LS", args{"path": "empty"}); r.Text != "empty has no entries to show\n" || !strings.Contains(string(r.Data), `"entries":[]`) {
+		t.Errorf("LS: %q, %s", r.Text, r.Data)
+	}
+	if r := d.ok("Glob", args{"pattern": "**/*.rs"}); !strings.HasPrefix(r.Text, "no file matches **/*.rs in .;") || !strings.Contains(string(r.Data), `"paths":[]`) {
+		t.Errorf("Glob: %q, %s", r.Text, r.Data)
+	}
+	if r := d.ok("Glob", args{"pattern": "lib/**/*.go"}); !strings.Contains(r.Text, "begins with a directory that . does not have") {
+		t.Errorf("Glob below what is not there: %q", r.Text)
+	}
+	for name, a := range map[string]args{
+		"LS":   {"path": "sub/nowhere"},
+		"Glob": {"path": "sub/nowhere", "pattern": "*"},
+		"Grep": {"path": "sub/nowhere", "pattern": "x"},
+	} {
+		if f := d.fails(tool.NotFound, name, a); f.Message != "no such file or directory: sub/nowhere" || f.Hint == "" || f.Retry {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	for name, a := range map[string]args{
+		"LS":   {"path": "a.go"},
+		"Glob": {"path": "a.go", "pattern": "*"},
+	} {
+		if f := d.fails(tool.NotFound, name, a); !strings.Contains(f.Message, "not a directory") {
+			t.Errorf("%s of a file: %+v", name, f)
+		}
+	}
+	d.fails(tool.OutsideWorkspace, "LS", args{"path": ".."})
+	d.fails(tool.OutsideWorkspace, "Grep", args{"path": "/etc", "pattern": "x"})
+	d.fails(tool.OutsideWorkspace, "Glob", args{"pattern": "../*"})
+}
+
+// One rule for all three: hidden and ignored entries show up only where they are
+// asked for.
+func TestBug_G05_R094_OneRuleForWhatIsHidden(t *testing.T) {
+	d := yard(t)
+	for pattern, want := range map[string][]string{
+		"**/*.go":            {"a.go", "sub/d.go", "to-a.go"},
+		"*.go":               {"a.go", "to-a.go"},
+		"**/*.{go,yml}":      {"a.go", "sub/d.go", "to-a.go"},
+		".github/*.yml":      {".github/w.yml"},
+		"**/.github/*.yml":   {".github/w.yml"},
+		".*.go":              {".b.go"},
+		"**/.*.go":           {".b.go"},
+		"{.dot,sub}/*.go":    {".dot/c.go", "sub/d.go"},
+		".git/config":        {".git/config"},
+		"**/.git/config":     {},
+		"node_modules/*.go":  {"node_modules/x.go"},
+		"sub/**":             {"sub/d.go", "sub/deep/e.md"},
+		"sub/**/e.*":         {"sub/deep/e.md"},
+		"./sub/[a-d].go":     {"sub/d.go"},
+		d.dir + "/sub/*.go":  {"sub/d.go"},
+		"a.go":               {"a.go"},
+		"-v":                 {},
+		"sub/../a.go":        {"a.go"},
+		"sub/deep/../*.go":   {"sub/d.go"},
+		"**/node_modules/**": {},
+	} {
+		r := d.ok("Glob", args{"pattern": pattern})
+		if d := cmp.Diff(want, facts[globData](t, r).Paths); d != "" {
+			t.Errorf("Glob(%s) (-want +got):\n%s", pattern, d)
+		}
+	}
+	r := d.ok("Grep", args{"pattern": "needle"})
+	if got := files(t, r); !slices.Equal(got, []string{"a.go", "sub/deep/e.md"}) {
+		t.Errorf("Grep finds %v", got)
+	}
+	data := facts[grepData](t, r)
+	if data.Hidden != 6 || data.Ignored != 1 || data.Binary != 1 || data.Searched != 3 {
+		t.Errorf("Grep left out %d hidden, %d ignored, %d binary of %d", data.Hidden, data.Ignored, data.Binary, data.Searched)
+	}
+	for _, c := range []struct {
+		args args
+		want []string
+	}{
+		{args{"pattern": "needle", "path": "node_modules"}, []string{"node_modules/x.go"}},
+		{args{"pattern": "needle", "path": ".git"}, []string{".git/config"}},
+		{args{"pattern": "needle", "path": ".b.go"}, []string{".b.go"}},
+		{args{"pattern": "needle", "file_pattern": ".*.go"}, []string{".b.go"}},
+		{args{"pattern": "needle", "file_pattern": "*.md"}, []string{"sub/deep/e.md"}},
+		{args{"pattern": "needle", "file_pattern": "sub/**"}, []string{"sub/deep/e.md"}},
+	} {
+		if got := files(t, d.ok("Grep", c.args)); !slices.Equal(got, c.want) {
+			t.Errorf("Grep(%v) finds %v, want %v", c.args, got, c.want)
+		}
+	}
+}
+
+// files returns the files that a search hit, sorted.
+func files(t *testing.T, r tool.Result) []string {
+	var all []string
+	for _, m := range facts[grepData](t, r).Matches {
+		all = append(all, m.File)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func TestR102_GlobIsCut(t *testing.T) {
+	tree := make(map[string]string)
+	for i := range 1_100 {
+		tree[fmt.Sprintf("f%04d", i)] = ""
+	}
+	d := newDesk(t, tree)
+	r := d.call("Glob", args{"pattern": "f*"})
+	data := facts[globData](t, r)
+	if r.Status != tool.Partial || !data.Truncated || len(data.Paths) != 1_000 || data.Total != 1_100 || data.Paths[999] != "f0999" {
+		t.Errorf("%s: %d paths of %d, truncated %t", r.Status, len(data.Paths), data.Total, data.Truncated)
+	}
+	if !strings.HasSuffix(r.Text, "(1000 of 1100 paths shown: narrow the pattern)\n") {
+		t.Errorf("text ends in %q", r.Text[len(r.Text)-60:])
+	}
+	r = d.call("LS", args{})
+	if ls := facts[lsData](t, r); r.Status != tool.Partial || !ls.Truncated || len(ls.Entries) != 1_000 || ls.Total != 1_100 {
+		t.Errorf("LS: %s: %d entries of %d", r.Status, len(ls.Entries), ls.Total)
+	}
+}
+
+func TestR013_GlobRefusesABadPattern(t *testing.T) {
+	d := yard(t)
+	for _, pattern := range []string{"[a", "{a,b", ""} {
+		d.fails(tool.Invalid, "Glob", args{"pattern": pattern})
+	}
+	d.fails(tool.Invalid, "Grep", args{"pattern": "x", "file_pattern": "[a"})
+	if f := d.fails(tool.Invalid, "Grep", args{"pattern": "foo(bar"}); !strings.Contains(f.Message, `pattern "foo(bar": bad regular expression: missing closing )`) || !strings.Contains(f.Message, "at offset 0") {
+		t.Errorf("message %q", f.Message)
+	}
+	d.fails(tool.Invalid, "Grep", args{"pattern": ""})
+}
+
+func TestR095_R097_R100_GrepShowsTheNewestFileFirst(t *testing.T) {
+	d := newDesk(t, map[string]string{
+		"old.txt": "1\n2\nhit\n4\nhit\n6\n7\n8\n",
+		"new.txt": "hit\n",
+		"mid.txt": "x\nhit", // no newline at the end
+	})
+	now := time.Now()
+	for i, name := range []string{"new.txt", "mid.txt", "old.txt"} {
+		at := now.Add(time.Duration(-i) * time.Hour)
+		if err := os.Chtimes(filepath.Join(d.dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = `new.txt:1: hit
+mid.txt-1- x
+mid.txt:2: hit
+old.txt-1- 1
+old.txt-2- 2
+old.txt:3: hit
+old.txt-4- 4
+old.txt:5: hit
+old.txt-6- 6
+old.txt-7- 7
+(4 hits in 3 files)
+`
+	r := d.ok("Grep", args{"pattern": "^hit$", "context": 2})
+	if d := cmp.Diff(want, r.Text); d != "" {
+		t.Errorf("text (-want +got):\n%s", d)
+	}
+	matches := []match{{"new.txt", 1, 0, "hit"}, {"mid.txt", 2, 0, "hit"}, {"old.txt", 3, 0, "hit"}, {"old.txt", 5, 0, "hit"}}
+	if d := cmp.Diff(matches, facts[grepData](t, r).Matches); d != "" {
+		t.Errorf("matches (-want +got):\n%s", d)
+	}
+	// following next_skip gives the same hits
+	var paged []match
+	for next := 0; ; {
+		r := d.call("Grep", args{"pattern": "hit", "limit": 3, "skip": next})
+		data := facts[grepData](t, r)
+		paged = append(paged, data.Matches...)
+		if data.Truncated != (r.Status == tool.Partial) || data.Total != 4 {
+			t.Errorf("skip %d: %s, truncated %t, total %d", next, r.Status, data.Truncated, data.Total)
+		}
+		if next = data.Next; next == 0 {
+			break
+		}
+	}
+	if d := cmp.Diff(matches, paged); d != "" {
+		t.Errorf("pages (-want +got):\n%s", d)
+	}
+}
+
+func TestR101_NothingFoundNothingSearchedAndNotAllSearched(t *testing.T) {
+	d := yard(t)
+	for _, c := range []struct {
+		args   args
+		status tool.Status
+		says   string
+	}{
+		{args{"pattern": "absent"}, tool.Success, "no line matches in 3 files searched\n(not searched: 6 hidden, 1 ignored)\n(not searched: 1 binary, 0 too large)\n"},
+		{args{"pattern": "x", "file_pattern": "*.rs"}, tool.Success, "nothing was searched: there is no text file to search in .\n(not searched: 6 hidden, 1 ignored)\n"},
+		{args{"pattern": "x", "path": "blob.bin"}, tool.Success, "nothing was searched: there is no text file to search in blob.bin\n(not searched: 1 binary, 0 too large)\n"},
+		{args{"pattern": "package", "limit": 1, "path": "sub"}, tool.Success, "sub/d.go:1: package d\n(1 hits in 1 files)\n(not searched: 1 hidden, 0 ignored)\n"},
+		{args{"pattern": "package", "skip": 9, "path": "a.go"}, tool.Success, "there are no more hits: 1 in all\n"},
+		{args{"pattern": ".", "limit": 1, "path": "sub"}, tool.Partial, "(hits 1 to 1 of 2 in 2 files: narrow the search, or go on with skip 1)\n(not searched: 1 hidden, 0 ignored)\n"},
+	} {
+		r := d.call("Grep", c.args)
+		if r.Status != c.status || !strings.HasSuffix(r.Text, c.says) {
+			t.Errorf("Grep(%v): %s, %q; want %s, %q", c.args, r.Status, r.Text, c.status, c.says)
+		}
+	}
+}
+
+func TestBug_G01_PatternsAndPathsAreNeverOptions(t *testing.T) {
+	d := newDesk(t, map[string]string{"f": "--verbose\n-9\n->x\n", "-rf": "x\n"})
+	for _, pattern := range []string{"--verbose", "-9", "->x"} {
+		if r := d.ok("Grep", args{"pattern": pattern}); facts[grepData](t, r).Total != 1 {
+			t.Errorf("Grep(%s): %s", pattern, r.Text)
+		}
+	}
+	for _, pattern := range []string{"--pre=sh", "-f../secret"} {
+		if r := d.ok("Grep", args{"pattern": pattern}); facts[grepData](t, r).Total != 0 {
+			t.Errorf("Grep(%s): %s", pattern, r.Text)
+		}
+	}
+	d.ok("Read", args{"path": "-rf"})
+	if r := d.ok("Glob", args{"pattern": "-*"}); r.Text != "-rf\n" {
+		t.Errorf("Glob: %q", r.Text)
+	}
+}
+
+func TestBug_G02_WhatCannotBeReadHidesNothingElse(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root reads everything")
+	}
+	d := newDesk(t, map[string]string{"a.go": "hit\n", "secret/b.go": "hit\n"})
+	if err := os.Chmod(filepath.Join(d.dir, "secret"), 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(filepath.Join(d.dir, "secret"), 0o755) })
+	for name, a := range map[string]args{"Glob": {"pattern": "**/*.go"}, "Grep": {"pattern": "hit"}} {
+		r := d.call(name, a)
+		if r.Status != tool.Partial || !strings.HasPrefix(r.Text, "a.go") || !strings.Contains(r.Text, "(could not be read: secret)") {
+			t.Errorf("%s: %s, %q", name, r.Status, r.Text)
+		}
+	}
+}
+
+func TestBug_G06_ALongLineDoesNotFloodTheResult(t *testing.T) {
+	line := strings.Repeat(strings.Repeat("-", 199)+"x", 5_000) // 1 MB
+	d := newDesk(t, map[string]string{"bundle.js": line})
+	r := d.call("Grep", args{"pattern": "x", "limit": 1000})
+	data := facts[grepData](t, r)
+	if len(r.Text) > pageBytes+1_000 || r.Status != tool.Partial || data.Total != 5_000 || data.Next == 0 {
+		t.Fatalf("%d bytes, %s, %d hits, next %d", len(r.Text), r.Status, data.Total, data.Next)
+	}
+	for _, m := range data.Matches {
+		if len(m.Text) > 300 || !strings.Contains(m.Text, "x") || line[m.Column-1:m.Column-1+len(m.Text)] != m.Text {
+			t.Fatalf("match %+v", m)
+		}
+	}
+	next := facts[grepData](t, d.call("Grep", args{"pattern": "x", "skip": data.Next, "limit": 1}))
+	if len(next.Matches) != 1 || next.Matches[0].Column <= data.Matches[len(data.Matches)-1].Column {
+		t.Errorf("the next page: %+v", next.Matches)
+	}
+}
+
+// Every name that a tool shows can be given to another.
+func TestBug_G07_NamesRoundTrip(t *testing.T) {
+	names := []string{"文档.txt", "a b.txt", "tab\t.txt", `q"uote.txt`, " lead", "bad\xff.txt", "e\u0301.txt", "\u00e9.txt", "u\u2028.txt", `back\slash`}
+	d := newDesk(t, nil)
+	for _, name := range names {
+		put(t, d.dir, name, "needle\n")
+	}
+	paths := facts[globData](t, d.ok("Glob", args{"pattern": "*"})).Paths
+	if len(paths) != len(names) {
+		t.Fatalf("Glob shows %q", paths)
+	}
+	if got := files(t, d.ok("Grep", args{"pattern": "needle"})); !slices.Equal(got, slices.Sorted(slices.Values(paths))) {
+		t.Errorf("Grep shows %q, Glob %q", got, paths)
+	}
+	for _, p := range paths {
+		d.ok("Read", args{"path": p})
+		d.ok("Edit", args{"path": p, "old": "needle", "new": "found"})
+	}
+	for _, name := range names {
+		d.holds(name, "found\n")
+	}
+}
+
+func TestR039_AListingThatTimesOutIsPartial(t *testing.T) {
+	tree := make(map[string]string)
+	for i := range 50 {
+		tree[fmt.Sprintf("d%02d/f.go", i)] = "hit\n"
+	}
+	d := newDesk(t, tree)
+	for name, a := range map[string]args{"Glob": {"pattern": "**/*.go"}, "Grep": {"pattern": "hit"}} {
+		action, err := d.prepare(name, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := &expiring{Context: t.Context(), after: 20}
+		r, err := action.Do(ctx, tool.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != tool.Partial || !strings.Contains(string(r.Data), `"truncated":true`) ||
+			!strings.Contains(string(r.Data), `"timed_out":true`) || !strings.Contains(r.Text, "(out of time after ") {
+			t.Errorf("%s: %s, %q, %s", name, r.Status, r.Text, r.Data)
+		}
+	}
+}
+
+// An expiring context is over when it has been asked a number of times.
+type expiring struct {
+	context.Context
+	after int
+}
+
+func (e *expiring) Err() error {
+	if e.after--; e.after < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func TestTodoReplacesTheList(t *testing.T) {
+	d := newDesk(t, nil)
+	r := d.ok("Todo", args{"items": []args{{"text": "find\nit", "state": "done"}, {"text": "fix it", "state": "active"}, {"text": "prove it", "state": "pending"}}})
+	want := []tool.Todo{{Text: "find it", State: "done"}, {Text: "fix it", State: "active"}, {Text: "prove it", State: "pending"}}
+	if d := cmp.Diff(want, r.Todo); d != "" {
+		t.Errorf("list (-want +got):\n%s", d)
+	}
+	if r.Text != "the list has 3 entries: 1 done, 1 active, 1 pending" {
+		t.Errorf("text %q", r.Text)
+	}
+	if r := d.ok("Todo", args{"items": []args{}}); r.Todo == nil || len(r.Todo) != 0 {
+		t.Errorf("an empty list is %#v, want one that is empty and not nil", r.Todo)
+	}
+	d.fails(tool.Invalid, "Todo", args{"items": []args{{"text": " ", "state": "done"}}})
+	d.fails(tool.Invalid, "Todo", args{"items": []args{{"text": "x", "state": "started"}}})
+	d.fails(tool.Invalid, "Todo", args{"items": slices.Repeat([]args{{"text": "x", "state": "done"}}, 51)})
+}
+
+func TestNearNames(t *testing.T) {
+	d := newDesk(t, map[string]string{"config.go": "", "internal/deep/thing.go": "", "Makefile": "", "a.go": "", "b.go": ""})
+	for path, want := range map[string]string{
+		"confg.go":          "did you mean config.go?",
+		"makefile":          "did you mean Makefile?",
+		"thing.go":          "did you mean internal/deep/thing.go?",
+		"internal/thing.go": "did you mean internal/deep/thing.go?",
+		"x.go":              "did you mean a.go or b.go?",
+		"nothing-like-it":   "find it with Glob or LS",
+	} {
+		if f := d.fails(tool.NotFound, "Read", args{"path": path}); f.Hint != want {
+			t.Errorf("Read(%s) suggests %q, want %q", path, f.Hint, want)
+		}
+	}
+}
+
+func TestR015_R046_ErrorsBecomeFailures(t *testing.T) {
+	d := newDesk(t, nil)
+	for _, c := range conditions {
+		f := failed(t.Context(), d.w, "p", fmt.Errorf("read p: %w", c.err))
+		if f.Kind != c.kind || f.Retry || f.Hint == "" && f.Kind != tool.Internal {
+			t.Errorf("%v becomes %+v, want %s with a hint", c.err, f, c.kind)
+		}
+		if !slices.Contains(tool.Kinds, f.Kind) {
+			t.Errorf("%s is not on the list", f.Kind)
+		}
+	}
+	f := failed(t.Context(), d.w, "p", errors.New("read p: input/output error"))
+	if f.Kind != tool.IO || !f.Retry || f.Message != "read p: input/output error" {
+		t.Errorf("an unknown error becomes %+v, want io", f)
+	}
+}
