@@ -72,7 +72,7 @@ func (s System) open(ctx context.Context, o openOptions) (r *rig, err error) {
 	provider := o.provider
 	if r.model = o.info; provider == nil {
 		if provider, r.model, err = s.openModel(ctx, r.settings); err != nil {
-			return r, err
+			return r, unusable(err)
 		}
 	}
 	s.openUI(r, o)
@@ -270,6 +270,16 @@ func (r *rig) rules(context.Context) ([]event.Ruled, error) {
 		ruled = append(ruled, event.Ruled{Path: f.Path, Digest: f.Digest, Text: f.Content})
 	}
 	return ruled, nil
+}
+
+// unusable turns what is wrong with the choice of a model into wrong usage:
+// nothing was sent yet.
+func unusable(err error) error {
+	bad, ok := errors.AsType[*model.BadRequest](err)
+	if !ok {
+		return err
+	}
+	return usage("%s; %s", bad.Reason, bad.Hint)
 }
 
 // outcome is what the program ends with after a turn that ended in err.

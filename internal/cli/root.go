@@ -54,6 +54,7 @@ Without a command it is an interactive session in this directory.`,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		RunE:              func(c *cobra.Command, _ []string) error { return s.talk(c.Context(), o) },
 	}
+	root.SuggestionsMinimumDistance = 2
 	o.register(root)
 	root.SetOut(s.Stdout)
 	root.SetErr(s.Stderr)
