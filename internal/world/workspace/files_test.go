@@ -6,11 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 )
 
 // walked returns the paths that a walk yields, links with their target, and its errors.
@@ -35,9 +33,7 @@ func TestFiles(t *testing.T) {
 		"a/.gitignore": "b/*\n!b/c.txt\n", "a/b/d.txt": "", ".git/info/exclude": "secret*\n", "secret.txt": "",
 		"link": "-> a/z.txt", "dirlink": "-> a", "outlink": "-> /etc/passwd", "broken": "-> none", "bad\xff": "",
 	})
-	if err := unix.Mkfifo(filepath.Join(w.Root(), "fifo"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fifo(t, filepath.Join(w.Root(), "fifo"))
 	k := w.Walk(".")
 	got, errs := walked(k)
 	want := []string{"a/b/c.txt", "a/build/in", "a/z.txt", "a.txt", "b.txt", `bad\xFF`, "keep.log", "link -> a/z.txt"}
@@ -86,24 +82,6 @@ func TestFilesStops(t *testing.T) {
 	if !errors.Is(last, context.Canceled) || len(paths) > 2 {
 		t.Errorf("%v, then %v", paths, last)
 	}
-}
-
-func TestFilesGoesOnAfterAnError(t *testing.T) {
-	w := tree(t, map[string]string{"a/1": "", "shut/1": "", "z": ""})
-	shut := filepath.Join(w.Root(), "shut")
-	if err := os.Chmod(shut, 0); err != nil {
-		t.Fatal(err)
-	}
-	defer os.Chmod(shut, 0o755)
-	asNobody(t, func() {
-		got, errs := walked(w.Walk("."))
-		if diff := cmp.Diff([]string{"a/1", "z"}, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-		if len(errs) != 1 || !errors.Is(errs[0], fs.ErrPermission) || !strings.Contains(errs[0].Error(), "list shut") {
-			t.Errorf("errors: %v", errs)
-		}
-	})
 }
 
 func TestFilesBelowARepository(t *testing.T) {

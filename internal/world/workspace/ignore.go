@@ -148,13 +148,33 @@ func parseRule(line string) (r rule, ok bool) {
 		return r, false
 	}
 	r.anywhere = !strings.Contains(line, "/")
-	r.elements = strings.Split(strings.TrimPrefix(line, "/"), "/")
-	for i, e := range r.elements {
-		if i < len(r.elements)-1 && strings.HasSuffix(e, `\`) && !strings.HasSuffix(e, `\\`) {
-			r.elements[i] = e[:len(e)-1] // an escaped slash is a slash
+	r.elements = elements(strings.TrimPrefix(line, "/"))
+	return r, len(r.elements) > 0
+}
+
+// elements splits a pattern at its slashes, but not within brackets. One with a
+// bracket that does not close has no elements, as it matches nothing.
+func elements(pattern string) []string {
+	var out []string
+	start := 0
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '/':
+			out = append(out, strings.TrimSuffix(pattern[start:i], `\`)) // an escaped slash is a slash
+			start = i + 1
+		case '\\':
+			if i+1 < len(pattern) && pattern[i+1] != '/' {
+				i++
+			}
+		case '[':
+			_, width := matchSet(pattern[i:], 0)
+			if width == 0 {
+				return nil
+			}
+			i += width - 1
 		}
 	}
-	return r, true
+	return append(out, pattern[start:])
 }
 
 // trimSpaces removes spaces at the end that no backslash protects.

@@ -132,9 +132,10 @@ func compare(t *testing.T, git func(string, ...string) string, w *Workspace) {
 	}
 }
 
-// glued is two stars after text. Git before 2.52 takes them for two stars after
-// a slash, against its own manual.
-var glued = regexp.MustCompile(`[^/*\n!]\*\*`)
+// glued is two stars after text, which git before 2.52 takes for two stars after
+// a slash, against its own manual; and two stars before an escaped slash, which
+// it takes for one directory or more.
+var glued = regexp.MustCompile(`[^/*\n!]\*\*|\*\*\\/`)
 
 // TestIgnoreAsGitDoesAtRandom compares random rules for random paths.
 func TestIgnoreAsGitDoesAtRandom(t *testing.T) {

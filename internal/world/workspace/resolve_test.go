@@ -10,10 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/belay-agent/belay/internal/contract/edit"
 )
@@ -44,8 +43,8 @@ func TestResolve(t *testing.T) {
 	}
 	for path, want := range map[string]error{
 		"..": ErrOutside, "/": ErrOutside, "../ws2": ErrOutside, w.Root() + "2": ErrOutside, "new/../../x": ErrOutside,
-		"": fs.ErrInvalid, "a\x00b": fs.ErrInvalid, "loop": unix.ELOOP, "loop/x": unix.ELOOP,
-		"a/b/c.txt/x": ErrNotDirectory, "a/b/c.txt/..": ErrNotDirectory, strings.Repeat("n", 300): unix.ENAMETOOLONG,
+		"": fs.ErrInvalid, "a\x00b": fs.ErrInvalid, "loop": syscall.ELOOP, "loop/x": syscall.ELOOP,
+		"a/b/c.txt/x": ErrNotDirectory, "a/b/c.txt/..": ErrNotDirectory, strings.Repeat("n", 300): syscall.ENAMETOOLONG,
 	} {
 		if got, err := w.Resolve(path); !errors.Is(err, want) {
 			t.Errorf("Resolve(%q) = %q, %v; want %v", path, got, err, want)
@@ -100,9 +99,6 @@ func TestPromise_P11_PathEscape(t *testing.T) {
 		t.Errorf("only %d rows", rows)
 	}
 }
-
-// blocked is a time that only a call takes that waits for someone.
-const blocked = 2 * time.Second
 
 type escape struct {
 	ID, Op, Path, Expect, Why string
@@ -195,14 +191,10 @@ func fixture(t *testing.T, top string, places *strings.Replacer, f []any) {
 		put(t, filepath.Join(top, argument(2)), false, "-> "+argument(1))
 	case "fifo":
 		put(t, filepath.Join(top, "ws"), true, "")
-		if err := unix.Mkfifo(filepath.Join(top, argument(1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fifo(t, filepath.Join(top, argument(1)))
 	case "chardev":
 		put(t, filepath.Join(top, "ws"), true, "")
-		if err := unix.Mknod(filepath.Join(top, argument(1)), unix.S_IFCHR|0o666, int(unix.Mkdev(1, 5))); err != nil {
-			t.Skipf("make a device: %v", err)
-		}
+		device(t, filepath.Join(top, argument(1)))
 	default:
 		t.Fatalf("fixture %v", f)
 	}

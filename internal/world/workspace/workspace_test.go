@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/belay-agent/belay/internal/contract/edit"
 )
 
@@ -88,6 +86,9 @@ func replace(t *testing.T, text Text, old, replacement string) edit.Intent {
 	return edit.Intent{Path: text.Path, Base: text.Digest, Regions: []edit.Region{r}}
 }
 
+// blocked is a time that only a call takes that waits for someone.
+const blocked = 2 * time.Second
+
 // noLeftovers reports temporary files anywhere in the workspace.
 func noLeftovers(t *testing.T, w *Workspace) {
 	t.Helper()
@@ -157,44 +158,6 @@ func TestStat(t *testing.T) {
 	}
 	if _, err := w.Stat(".."); !errors.Is(err, ErrOutside) {
 		t.Errorf("stat ..: %v", err)
-	}
-}
-
-func TestReadRefuses(t *testing.T) {
-	w := tree(t, map[string]string{
-		"d/": "", "nul": "text\x00more", "utf16": "\xff\xfea\x00", "utf16be": "\xfe\xff\x4e\x2d", "f": "x",
-	})
-	if err := unix.Mkfifo(filepath.Join(w.Root(), "fifo"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != nil {
-		t.Fatal(err)
-	} else {
-		t.Cleanup(func() { _ = unix.Close(fd) })
-		t.Chdir(w.Root()) // socket names are short
-		if err := unix.Bind(fd, &unix.SockaddrUnix{Name: "socket"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	large, err := os.Create(filepath.Join(w.Root(), "large"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(large.Truncate(MaxFile+1), large.Close()); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]error{
-		"d": ErrIsDirectory, ".": ErrIsDirectory, "nul": ErrBinary, "utf16": ErrBinary, "utf16be": ErrBinary,
-		"fifo": ErrNotRegular, "socket": ErrNotRegular, "large": ErrTooLarge,
-		"none": fs.ErrNotExist, "none/f": fs.ErrNotExist, "f/g": ErrNotDirectory, "": fs.ErrInvalid,
-	} {
-		start := time.Now()
-		if _, err := w.Read(path); !errors.Is(err, want) || err.Error() == want.Error() {
-			t.Errorf("read %q: %v, want %v", path, err, want)
-		}
-		if took := time.Since(start); took > blocked {
-			t.Errorf("read %q took %v", path, took)
-		}
 	}
 }
 

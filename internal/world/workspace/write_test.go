@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
 
 	"github.com/belay-agent/belay/internal/contract/edit"
 )
@@ -73,58 +71,6 @@ mode 0644 to 0750: mode
 		t.Errorf("gone: %v", err)
 	}
 	noLeftovers(t, w)
-}
-
-func TestModes(t *testing.T) {
-	old := syscall.Umask(0o027)
-	defer syscall.Umask(old)
-	w := tree(t, map[string]string{"run.sh": "a\n", "private": "a\n", "set": "a\n"})
-	for path, mode := range map[string]fs.FileMode{"run.sh": 0o755, "private": 0o600, "set": 0o755 | fs.ModeSetgid} {
-		if err := os.Chmod(filepath.Join(w.Root(), path), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, err := w.Write([]edit.Intent{
-		replace(t, read(t, w, "run.sh"), "a", "b"), replace(t, read(t, w, "private"), "a", "b"),
-		replace(t, read(t, w, "set"), "a", "b"), create("new/file", "x"), {Path: "tool", Mode: "0777"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]fs.FileMode{
-		"run.sh": 0o755, "private": 0o600, "set": 0o755 | fs.ModeSetgid, "new/file": 0o640, "new": 0o750 | fs.ModeDir, "tool": 0o777,
-	} {
-		if info, err := w.Stat(path); err != nil || info.Mode() != want {
-			t.Errorf("%s has mode %v (%v), want %v", path, info.Mode(), err, want)
-		}
-	}
-}
-
-func TestAttributesStay(t *testing.T) {
-	w := tree(t, map[string]string{"f": "a\n"})
-	full := filepath.Join(w.Root(), "f")
-	if err := unix.Setxattr(full, "user.belay", []byte("kept"), 0); err != nil {
-		t.Skipf("set an attribute: %v", err)
-	}
-	if os.Getuid() == 0 {
-		if err := os.Chown(full, 12345, 23456); err != nil {
-			t.Fatal(err)
-		}
-	}
-	before, err := w.Stat("f")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write([]edit.Intent{replace(t, read(t, w, "f"), "a", "b")}); err != nil {
-		t.Fatal(err)
-	}
-	value := make([]byte, 16)
-	if n, err := unix.Getxattr(full, "user.belay", value); err != nil || string(value[:n]) != "kept" {
-		t.Errorf("attribute: %q, %v", value, err)
-	}
-	if after, err := w.Stat("f"); err != nil || !sameOwner(before, after) {
-		t.Errorf("owner changed (%v)", err)
-	}
 }
 
 // TestBug_E11_Links: a chain of links, a relative link in a folder and an
@@ -219,9 +165,7 @@ func TestBug_E13_Stale(t *testing.T) {
 
 func TestWriteRefuses(t *testing.T) {
 	w := tree(t, map[string]string{"d/": "", "f": "x\n", "link": "-> f"})
-	if err := unix.Mkfifo(filepath.Join(w.Root(), "fifo"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fifo(t, filepath.Join(w.Root(), "fifo"))
 	text := read(t, w, "f")
 	good := replace(t, text, "x", "y")
 	same := good
@@ -246,7 +190,7 @@ func TestWriteRefuses(t *testing.T) {
 		"removal of a link":  {[]edit.Intent{{Path: "link", Base: text.Digest, Remove: true}}, ErrNotRegular},
 		"removal of nothing": {[]edit.Intent{{Path: "none", Base: text.Digest, Remove: true}}, fs.ErrNotExist},
 		"too large":          {[]edit.Intent{create("large", strings.Repeat("x", MaxFile+1))}, ErrTooLarge},
-		"a long name":        {[]edit.Intent{create(strings.Repeat("n", 256), "x")}, unix.ENAMETOOLONG},
+		"a long name":        {[]edit.Intent{create(strings.Repeat("n", 256), "x")}, syscall.ENAMETOOLONG},
 	} {
 		// A good edit before the bad one must not be made either.
 		edits := append([]edit.Intent{create("first", "1")}, test.edits...)
@@ -435,55 +379,4 @@ func TestStepsInsteadOfExchange(t *testing.T) {
 		t.Errorf("c holds %q", c)
 	}
 	noLeftovers(t, w)
-}
-
-// asNobody runs f as a user without rights to anything of root's.
-func asNobody(t *testing.T, f func()) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		f()
-		return
-	}
-	const nobody = 65534
-	runtime.LockOSThread() // the kernel keeps this per thread
-	defer runtime.UnlockOSThread()
-	if _, err := unix.SetfsuidRetUid(nobody); err != nil {
-		t.Skipf("become another user: %v", err)
-	}
-	defer func() {
-		if _, err := unix.SetfsuidRetUid(0); err != nil {
-			t.Fatal(err)
-		}
-	}()
-	f()
-}
-
-func TestReadOnlyDirectory(t *testing.T) {
-	w := tree(t, map[string]string{"open/f": "x\n", "shut/f": "x\n", "shut/secret": "x\n"})
-	for path, mode := range map[string]fs.FileMode{"open": 0o777, "shut": 0o555, "shut/secret": 0} {
-		if err := os.Chmod(filepath.Join(w.Root(), path), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	edits := []edit.Intent{create("open/g", "g\n"), replace(t, read(t, w, "shut/f"), "x", "y")}
-	asNobody(t, func() {
-		if _, err := w.Read("shut/secret"); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("read: %v", err)
-		}
-		if _, err := w.Write(edits); !errors.Is(err, fs.ErrPermission) {
-			t.Errorf("write: %v", err)
-		}
-	})
-	if got := onDisk(t, w, "shut/f"); got != "x\n" {
-		t.Errorf("shut/f holds %q", got)
-	}
-	if _, err := w.Stat("open/g"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("open/g: %v", err)
-	}
-	noLeftovers(t, w)
-	for _, path := range []string{"shut"} { // or TempDir cannot remove it
-		if err := os.Chmod(filepath.Join(w.Root(), path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
