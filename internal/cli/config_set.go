@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -43,7 +44,7 @@ func SetConfig(file, key, value string) error {
 // literal returns value, which must do for k, as TOML.
 func (k knob) literal(value string) (string, error) {
 	if !utf8.ValidString(value) {
-		return "", fmt.Errorf("the value is not UTF-8")
+		return "", errors.New("the value is not UTF-8")
 	}
 	texts := []string{value}
 	if k.shape == asList {
@@ -77,8 +78,9 @@ func splitList(value string) ([]string, error) {
 	}
 	if strings.HasPrefix(value, "[") {
 		var list struct{ V []string }
-		if err := toml.Unmarshal([]byte("V = "+value), &list); err != nil {
-			return nil, fmt.Errorf("the value is not an array of strings such as [\"a\", \"b\"]")
+		d := toml.NewDecoder(strings.NewReader("V = " + value)).DisallowUnknownFields()
+		if err := d.Decode(&list); err != nil {
+			return nil, errors.New("the value is not an array of strings such as [\"a\", \"b\"]")
 		}
 		return list.V, nil
 	}

@@ -31,7 +31,7 @@ func TestSafe(t *testing.T) {
 		{"filler", "a\u3164", `a\u3164`},
 		{"frame of a question", "▎ May Bash?", `\u258e May Bash?`},
 		{"emoji", "👩‍👩‍👧 ok", "👩‍👩‍👧 ok"},
-		{"Persian", "می‌خواهم", "می‌خواهم"},
+		{"Persian", "می\u200cخواهم", "می\u200cخواهم"},
 		{"combining", "e\u0301", "e\u0301"},
 		{"Arabic number sign", "\u0600\u0661", "\u0600\u0661"},
 		{"CJK", "文件", "文件"},

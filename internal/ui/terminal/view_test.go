@@ -150,7 +150,7 @@ func TestTurnOnOneTerminal(t *testing.T) {
 func TestBug_U02_NoEscapeWithoutColour(t *testing.T) {
 	for _, o := range []Options{{}, {Stream: true}, {Verbose: true}, {Stream: true, Verbose: true, Width: 30}, {Quiet: true}} {
 		out, progress := play(t, o, aTurn()...)
-		if strings.ContainsAny(out+progress, "\x1b\x9b\x07\r") {
+		if strings.ContainsAny(out+progress, "\x1b\u009b\x07\r") {
 			t.Errorf("%+v: an escape sequence in %q or %q", o, out, progress)
 		}
 	}
