@@ -3,7 +3,6 @@ package provider
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/model"
@@ -194,8 +193,22 @@ func (c *checker) unanswered() error {
 	return c.open[0].reject("call %s has no result right after it", c.open[0].id)
 }
 
-// nameRE is what the strictest API takes as the name of a tool.
-var nameRE = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+// maxName bounds the name of a tool, as the strictest API does.
+const maxName = 64
+
+// named reports whether every API takes name as that of a tool.
+func named(name string) bool {
+	return name != "" && len(name) <= maxName && strings.IndexFunc(name, odd) < 0
+}
+
+// odd reports whether r has no place in a tool's name.
+func odd(r rune) bool {
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+		return false
+	}
+	return true
+}
 
 func checkTools(specs []tool.Spec) error {
 	seen := map[string]bool{}
@@ -205,8 +218,8 @@ func checkTools(specs []tool.Spec) error {
 		}
 		err := json.Unmarshal(s.Input, &schema)
 		switch {
-		case !nameRE.MatchString(s.Name):
-			return &model.BadRequest{Reason: fmt.Sprintf("tool %q: its name does not match %s", s.Name, nameRE), Hint: "rename the tool"}
+		case !named(s.Name):
+			return &model.BadRequest{Reason: fmt.Sprintf("tool %q: a name has 1 to %d letters, digits, _ and -", s.Name, maxName), Hint: "rename the tool"}
 		case seen[s.Name]:
 			return &model.BadRequest{Reason: fmt.Sprintf("tool %s is offered twice", s.Name), Hint: "remove or rename one"}
 		case err != nil || schema.Type != "object":
@@ -220,22 +233,20 @@ func checkTools(specs []tool.Spec) error {
 // sentName is a tool's name as a call in the history has it: what the model
 // made up may be a name that no API takes back.
 func sentName(name string) string {
-	if nameRE.MatchString(name) {
+	if named(name) {
 		return name
 	}
-	clean := []byte(clipBytes(name, 64))
-	for i, b := range clean {
-		if !nameRE.Match([]byte{b}) {
-			clean[i] = '_'
+	clean := strings.Map(func(r rune) rune {
+		if odd(r) {
+			return '_'
 		}
-	}
-	if len(clean) == 0 {
+		return r
+	}, name)
+	if clean == "" {
 		return "unnamed"
 	}
-	return string(clean)
+	return clean[:min(len(clean), maxName)]
 }
-
-func clipBytes(s string, n int) string { return s[:min(len(s), n)] }
 
 // sentArgs are a call's arguments as an API takes them back: always an object.
 func sentArgs(args json.RawMessage) json.RawMessage {

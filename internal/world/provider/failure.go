@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/belay-agent/belay/internal/contract/model"
@@ -37,7 +38,7 @@ func readRefusal(status int, header http.Header, body []byte) refusal {
 	if len(text) > 0 && text[0] == '<' || strings.Contains(header.Get("Content-Type"), "text/html") {
 		r.html = true
 		r.words = "the server sent a web page"
-		if title := titleRE.FindSubmatch(text); title != nil {
+		if title := titleRE().FindSubmatch(text); title != nil {
 			r.words += fmt.Sprintf(" (%q)", html.UnescapeString(string(bytes.TrimSpace(title[1]))))
 		}
 		return r
@@ -53,7 +54,13 @@ func readRefusal(status int, header http.Header, body []byte) refusal {
 	return r
 }
 
-var titleRE = regexp.MustCompile(`(?is)<title[^>]*>(.{1,200}?)</title>`)
+// pattern is a regular expression that is compiled when it is first needed:
+// most runs see no failure.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+var titleRE = pattern(`(?is)<title[^>]*>(.{1,200}?)</title>`)
 
 // unwrapError finds the message, and the type and code, in an error's JSON:
 // {"error":{...}}, {"error":"..."}, [{"error":...}], {"message":...},
@@ -95,7 +102,7 @@ func unwrapError(text []byte) (words, code string) {
 }
 
 // overflowRE knows how servers say that a request is too long for the model.
-var overflowRE = regexp.MustCompile(`(?i)context_length_exceeded|model_context_window_exceeded|` +
+var overflowRE = pattern(`(?i)context_length_exceeded|model_context_window_exceeded|` +
 	`(maximum|max) context|context (length|window|size|limit)|` +
 	`(prompt|input|request|messages?) (is |are |was )?too (long|large|many tokens)|` +
 	`too many (input |prompt )?tokens|exceeds? the (available |model'?s? )?(context|maximum (number of )?(input )?tokens)|` +
@@ -103,7 +110,7 @@ var overflowRE = regexp.MustCompile(`(?i)context_length_exceeded|model_context_w
 
 // brokeRE knows how servers say that an account is out of money, which no
 // waiting mends.
-var brokeRE = regexp.MustCompile(`(?i)insufficient_quota|credit balance is too low|insufficient (balance|credit)|billing_hard_limit|payment required`)
+var brokeRE = pattern(`(?i)insufficient_quota|credit balance is too low|insufficient (balance|credit)|billing_hard_limit|payment required`)
 
 // retried are the statuses that may be gone in a moment.
 var retried = []int{408, 429, 500, 502, 503, 504, 529}
@@ -118,7 +125,7 @@ func (t *transport) fault(r refusal) (err error, again bool) {
 	case r.html && !slices.Contains(retried, r.status):
 		bad.Hint = fmt.Sprintf("check the base URL %s: something there is not the API, or a proxy stands between", t.shown())
 		return bad, false
-	case brokeRE.MatchString(said) || r.status == http.StatusPaymentRequired:
+	case brokeRE().MatchString(said) || r.status == http.StatusPaymentRequired:
 		bad.Hint = "the account has no credit left; check its billing"
 		return bad, false
 	case r.status == http.StatusRequestEntityTooLarge, r.overflows(said):
@@ -147,7 +154,7 @@ func (r refusal) overflows(said string) bool {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
 		return false
 	}
-	return overflowRE.MatchString(said)
+	return overflowRE().MatchString(said)
 }
 
 // retryAfter reads how long the server wants to be left alone; 0 if it does not
@@ -169,22 +176,35 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// streamStatus is the status that would go with an error which a stream names
-// under a status of 200.
-var streamStatus = map[string]int{
-	"overloaded_error":      529,
-	"rate_limit_error":      429,
-	"rate_limit_exceeded":   429,
-	"api_error":             500,
-	"server_error":          500,
-	"internal_server_error": 500,
-	"timeout_error":         504,
-	"authentication_error":  401,
-	"permission_error":      403,
-	"not_found_error":       404,
-	"billing_error":         402,
-	"request_too_large":     413,
-	"invalid_request_error": 400,
+// streamStatus returns the status that would go with an error which a stream
+// names under a status of 200; 0 if it is not known.
+func streamStatus(word string) int {
+	switch word {
+	case "invalid_request_error":
+		return 400
+	case "authentication_error":
+		return 401
+	case "billing_error":
+		return 402
+	case "permission_error":
+		return 403
+	case "not_found_error":
+		return 404
+	case "request_too_large":
+		return 413
+	case "rate_limit_error", "rate_limit_exceeded":
+		return 429
+	case "api_error", "server_error", "internal_server_error":
+		return 500
+	case "timeout_error":
+		return 504
+	case "overloaded_error":
+		return 529
+	}
+	if n, err := strconv.Atoi(word); err == nil && n >= 400 && n < 600 {
+		return n
+	}
+	return 0
 }
 
 // streamFault turns the error that a stream carries under a status of 200 into
@@ -193,12 +213,9 @@ func (t *transport) streamFault(body []byte) (err error, again bool) {
 	r := readRefusal(0, nil, body)
 	r.status = 500 // what is not explained is theirs
 	for _, word := range strings.Fields(r.code) {
-		if s, ok := streamStatus[word]; ok {
+		if s := streamStatus(word); s != 0 {
 			r.status = s
 			break
-		}
-		if n, err := strconv.Atoi(word); err == nil && n >= 400 && n < 600 {
-			r.status = n
 		}
 	}
 	return t.fault(r)

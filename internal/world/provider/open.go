@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -121,7 +120,10 @@ func (o Options) settle() (Options, error) {
 	return o, nil
 }
 
-var versionRE = regexp.MustCompile(`^v\d`)
+// isVersion reports whether a segment of a path names a version, such as v1.
+func isVersion(segment string) bool {
+	return len(segment) > 1 && segment[0] == 'v' && segment[1] >= '0' && segment[1] <= '9'
+}
 
 // endpoint returns the URL of one call of the API at base, which may or may not
 // end in the version.
@@ -129,7 +131,7 @@ func endpoint(base *url.URL, call ...string) *url.URL {
 	u := *base
 	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/"+strings.Join(call, "/"))
 	u.RawPath = ""
-	if !slices.ContainsFunc(strings.Split(u.Path, "/"), versionRE.MatchString) {
+	if !slices.ContainsFunc(strings.Split(u.Path, "/"), isVersion) {
 		call = append([]string{"v1"}, call...)
 	}
 	return u.JoinPath(call...)

@@ -3,7 +3,6 @@ package provider
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -221,12 +220,12 @@ func validJSON(text string) error {
 	return json.Unmarshal([]byte(text), &v)
 }
 
-var placeholderRE = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var placeholderRE = pattern(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // fill replaces each ${name} that value knows; others stay as they are, for a
 // shell has them too.
 func fill(text string, value func(name string) (string, bool)) string {
-	return placeholderRE.ReplaceAllStringFunc(text, func(m string) string {
+	return placeholderRE().ReplaceAllStringFunc(text, func(m string) string {
 		if v, ok := value(m[2 : len(m)-1]); ok {
 			return v
 		}

@@ -16,7 +16,7 @@ import (
 // short is a reply whose stream is small enough to be split at every byte.
 func short() modeltest.Reply {
 	return modeltest.Reply{
-		Think: "ü—", Text: "世界 🧗\u2028x", Calls: []modeltest.Call{{Tool: "Read", Args: `{"path":"é"}`}},
+		Think: "ü—", Text: "世🧗\u2028x", Calls: []modeltest.Call{{Tool: "Read", Args: `{"p":"é"}`}},
 		Stop: model.Calls, Usage: model.Usage{Input: 7, Output: 5},
 	}
 }
