@@ -59,6 +59,9 @@ func failed(ctx context.Context, w *workspace.Workspace, p string, err error) *t
 	}
 	if e, ok := errors.AsType[*workspace.StaleError](err); ok {
 		f.Message = "File changed since last read: " + e.Path
+		if e.Want == "" {
+			f.Message, f.Hint = "File exists already: "+e.Path, "read it, then change what it holds"
+		}
 		f.Detail = staleDetail(e.Want, e.Have)
 	}
 	if f.Kind == tool.NotFound && f.Hint == "" {

@@ -22,16 +22,14 @@ type globArgs struct {
 }
 
 type globData struct {
-	Path      string   `json:"path"`
-	Pattern   string   `json:"pattern"`
-	Paths     []string `json:"paths"`
-	Total     int      `json:"total"`
-	Scanned   int      `json:"scanned"`
-	Hidden    int      `json:"hidden"`
-	Ignored   int      `json:"ignored"`
-	Unread    []string `json:"unread,omitempty"`
-	Truncated bool     `json:"truncated"`
-	TimedOut  bool     `json:"timed_out,omitempty"`
+	Path    string   `json:"path"`
+	Pattern string   `json:"pattern"`
+	Paths   []string `json:"paths"`
+	Total   int      `json:"total"`
+	Scanned int      `json:"scanned"`
+	repo.Skipped
+	Truncated bool `json:"truncated"`
+	TimedOut  bool `json:"timed_out,omitempty"`
 }
 
 // Glob returns the tool that finds files by their paths.
@@ -45,6 +43,10 @@ func Glob(w *workspace.Workspace) tool.Tool {
 		if err != nil {
 			return nil, failed(ctx, w, asked, err)
 		}
+		base, _, err := repo.Start(w, asked, args.Pattern)
+		if err != nil {
+			return nil, failed(ctx, w, args.Pattern, err)
+		}
 		find := func(ctx context.Context) (tool.Result, error) {
 			found, err := repo.Find(ctx, w, at, args.Pattern, maxEntries)
 			switch {
@@ -55,7 +57,7 @@ func Glob(w *workspace.Workspace) tool.Tool {
 			}
 			return paths(at, args.Pattern, found, err != nil), nil
 		}
-		return looking(fmt.Sprintf("Find %s in %s", args.Pattern, at), at, true, find), nil
+		return looking(fmt.Sprintf("Find %s in %s", args.Pattern, at), base, true, find), nil
 	})
 }
 
@@ -63,7 +65,7 @@ func Glob(w *workspace.Workspace) tool.Tool {
 func paths(at, pattern string, found repo.Found, timedOut bool) tool.Result {
 	d := globData{
 		Path: at, Pattern: pattern, Paths: []string{}, Total: found.Total, Scanned: found.Scanned,
-		Hidden: found.Hidden, Ignored: found.Ignored, Unread: found.Unread, TimedOut: timedOut,
+		Skipped: found.Skipped, TimedOut: timedOut,
 	}
 	var text strings.Builder
 	for _, p := range found.Paths {
@@ -84,7 +86,7 @@ func paths(at, pattern string, found repo.Found, timedOut bool) tool.Result {
 	case d.Total == 0:
 		fmt.Fprintf(&text, "no file matches %s in %s; %d files looked at\n", pattern, at, d.Scanned)
 	}
-	text.WriteString(leftOut(d.Hidden, d.Ignored, "looked at"))
+	text.WriteString(leftOut(found.Skipped, "looked at"))
 	text.WriteString(unread(d.Unread))
 	r := tool.Result{Status: tool.Success, Text: text.String(), Data: data(d)}
 	if d.Truncated || len(d.Unread) > 0 {

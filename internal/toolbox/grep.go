@@ -36,20 +36,18 @@ type match struct {
 }
 
 type grepData struct {
-	Path      string   `json:"path"`
-	Pattern   string   `json:"pattern"`
-	Matches   []match  `json:"matches"`
-	Total     int      `json:"total"`
-	Files     int      `json:"files"`
-	Searched  int      `json:"searched"`
-	Binary    int      `json:"binary"`
-	TooLarge  int      `json:"too_large"`
-	Hidden    int      `json:"hidden"`
-	Ignored   int      `json:"ignored"`
-	Unread    []string `json:"unread,omitempty"`
-	Truncated bool     `json:"truncated"`
-	Next      int      `json:"next_skip,omitempty"` // for the next page
-	TimedOut  bool     `json:"timed_out,omitempty"`
+	Path     string  `json:"path"`
+	Pattern  string  `json:"pattern"`
+	Matches  []match `json:"matches"`
+	Total    int     `json:"total"`
+	Files    int     `json:"files"`
+	Searched int     `json:"searched"`
+	Binary   int     `json:"binary"`
+	TooLarge int     `json:"too_large"`
+	repo.Skipped
+	Truncated bool `json:"truncated"`
+	Next      int  `json:"next_skip,omitempty"` // for the next page
+	TimedOut  bool `json:"timed_out,omitempty"`
 }
 
 // Grep returns the tool that finds lines in files.
@@ -89,7 +87,7 @@ func matches(s repo.Search, hits repo.Hits, timedOut bool) tool.Result {
 	d := grepData{
 		Path: s.Path, Pattern: s.Pattern, Matches: []match{}, Total: hits.Total, Files: hits.InFiles,
 		Searched: hits.Searched, Binary: hits.Binary, TooLarge: hits.Large,
-		Hidden: hits.Hidden, Ignored: hits.Ignored, Unread: hits.Unread, TimedOut: timedOut,
+		Skipped: hits.Skipped, TimedOut: timedOut,
 	}
 	var p page
 	for _, f := range hits.Files {
@@ -130,7 +128,7 @@ func (d *grepData) summary(skip int) string {
 	default:
 		fmt.Fprintf(&b, "no line matches in %d files searched\n", d.Searched)
 	}
-	b.WriteString(leftOut(d.Hidden, d.Ignored, "searched"))
+	b.WriteString(leftOut(d.Skipped, "searched"))
 	if d.Binary+d.TooLarge > 0 {
 		fmt.Fprintf(&b, "(not searched: %d binary, %d too large)\n", d.Binary, d.TooLarge)
 	}

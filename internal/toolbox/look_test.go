@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
@@ -164,6 +165,29 @@ func files(t *testing.T, r tool.Result) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// What Glob reads is what it declares, wherever its pattern leads.
+func TestR048_GlobDeclaresWhereItsPatternLeads(t *testing.T) {
+	d := yard(t)
+	for _, c := range []struct {
+		args args
+		want string
+	}{
+		{args{"pattern": "**"}, "."},
+		{args{"pattern": "sub/deep/*"}, "sub/deep"},
+		{args{"pattern": "../.dot/*", "path": "sub"}, ".dot"},
+		{args{"pattern": d.dir + "/.github/*", "path": "sub"}, ".github"},
+	} {
+		a, err := d.prepare("Glob", c.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := effect.Set{{Kind: effect.Read, On: c.want, Tree: true}}
+		if d := cmp.Diff(want, a.Effects()); d != "" || a.Parts[0].Name != c.want {
+			t.Errorf("Glob(%v) declares %+v (-want +got):\n%s", c.args, a.Parts, d)
+		}
+	}
 }
 
 func TestR102_GlobIsCut(t *testing.T) {

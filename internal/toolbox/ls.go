@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/world/repo"
 	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
@@ -86,7 +87,7 @@ func listing(at string, files []workspace.File) tool.Result {
 		r.Status = tool.Partial
 		fmt.Fprintf(&text, "(%d of %d entries shown: find the others with Glob)\n", len(d.Entries), d.Total)
 	}
-	text.WriteString(leftOut(d.Hidden, d.Ignored, "listed"))
+	text.WriteString(leftOut(repo.Skipped{Hidden: d.Hidden, Ignored: d.Ignored}, "listed"))
 	r.Text, r.Data = text.String(), data(d)
 	return r
 }
@@ -104,10 +105,14 @@ func describeEntry(f workspace.File) (entry, string) {
 	return entry{Name: name, Type: "other"}, name + " (no regular file)"
 }
 
-// leftOut says how many entries were not looked at, or nothing.
-func leftOut(hidden, ignored int, done string) string {
-	if hidden+ignored == 0 {
+// leftOut says what was not looked at, or nothing.
+func leftOut(s repo.Skipped, done string) string {
+	if s.Hidden+s.Ignored+s.Links == 0 {
 		return ""
 	}
-	return fmt.Sprintf("(not %s: %d hidden, %d ignored)\n", done, hidden, ignored)
+	links := ""
+	if s.Links > 0 {
+		links = fmt.Sprintf(", %d links to elsewhere", s.Links)
+	}
+	return fmt.Sprintf("(not %s: %d hidden, %d ignored%s)\n", done, s.Hidden, s.Ignored, links)
 }

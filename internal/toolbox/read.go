@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -37,6 +38,7 @@ type readData struct {
 	Newline    string `json:"newline,omitempty"`
 	Encoding   string `json:"encoding,omitempty"`
 	EndsInLine bool   `json:"ends_with_newline"`
+	Generated  bool   `json:"generated,omitempty"` // so it says itself
 }
 
 // Read returns the tool that reads a file, or an artifact.
@@ -97,12 +99,19 @@ func readingArtifact(args readArgs, in tool.Input) *tool.Action {
 // roomForNote is what a result keeps free for the line that says how to go on.
 const roomForNote = 300
 
+// generatedRE is how a file says, within its first headBytes bytes, that it is
+// not to be changed by hand.
+var generatedRE = regexp.MustCompile(`(?m)^\W*(Code generated .* DO NOT EDIT|@generated|DO NOT EDIT)\b`)
+
+const headBytes = 1 << 10
+
 // excerpt shows the lines of content that args ask for, each after its number,
 // and completes d. What does not fit can be had by following NextOffset and
 // NextColumn, which name the line and the byte in it.
 func excerpt(args readArgs, content string, d readData) (tool.Result, error) {
 	d.TotalLines = lineCount(content)
 	d.EndsInLine = strings.HasSuffix(content, "\n")
+	d.Generated = generatedRE.MatchString(content[:runeBoundary(content, headBytes)])
 	d.Offset = cmp.Or(args.Offset, 1)
 	if d.TotalLines == 0 && d.Offset == 1 {
 		return tool.Result{Status: tool.Success, Text: d.Path + " is empty (0 lines)", Data: data(d)}, nil
@@ -130,7 +139,10 @@ func excerpt(args readArgs, content string, d readData) (tool.Result, error) {
 		if d.NextColumn > 0 {
 			onward += fmt.Sprintf(" and column %d", d.NextColumn)
 		}
-		fmt.Fprintf(&b, "(lines %d to %d of %d; go on with %s)", d.Offset, d.Offset+d.Lines-1, d.TotalLines, onward)
+		fmt.Fprintf(&b, "(lines %d to %d of %d; go on with %s)\n", d.Offset, d.Offset+d.Lines-1, d.TotalLines, onward)
+	}
+	if d.Generated {
+		b.WriteString("(generated: change what it is made from)\n")
 	}
 	r.Text, r.Data = b.String(), data(d)
 	return r, nil
@@ -140,8 +152,8 @@ func excerpt(args readArgs, content string, d readData) (tool.Result, error) {
 func (d *readData) number(b *strings.Builder, rest string, args readArgs) {
 	const room = tool.DefaultInline - roomForNote
 	limit := cmp.Or(args.Limit, tool.MaxLines)
-	if limit == tool.MaxLines && d.Offset+limit-1 < d.TotalLines {
-		limit-- // for the note
+	if more := d.Offset+limit-1 < d.TotalLines; more || d.Generated {
+		limit = min(limit, tool.MaxLines-2) // the notes are lines too
 	}
 	column := cmp.Or(args.Column, 1)
 	for rest != "" && d.Lines < limit {

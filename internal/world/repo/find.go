@@ -29,6 +29,7 @@ var ErrPattern = errors.New("bad pattern")
 type Skipped struct {
 	Hidden  int      `json:"hidden"`  // entries; a directory counts as one
 	Ignored int      `json:"ignored"` // entries; a directory counts as one
+	Links   int      `json:"links"`   // to files that are not below the start, which a search does not open
 	Unread  []string `json:"unread,omitempty"`
 }
 
@@ -61,12 +62,11 @@ func Find(ctx context.Context, w *workspace.Workspace, dir, pattern string, limi
 	if err := isDirectory(w, dir); err != nil {
 		return found, err
 	}
-	start, rest := split(dir, pattern)
-	base, err := w.Resolve(start)
+	base, rest, err := Start(w, dir, pattern)
 	if err != nil {
 		return found, err
 	}
-	if start != dir && isDirectory(w, start) != nil {
+	if isDirectory(w, base) != nil {
 		return found, nil
 	}
 	found.Base = base
@@ -94,17 +94,16 @@ func isDirectory(w *workspace.Workspace, dir string) error {
 	return err
 }
 
-// split moves the elements that pattern begins with and that are no pattern to
-// dir.
-func split(dir, pattern string) (start, rest string) {
+// Start returns the directory that Find walks, in canonical form, and the pattern
+// as seen from there: the elements that pattern begins with and that match but
+// one name lead there from dir.
+func Start(w *workspace.Workspace, dir, pattern string) (base, rest string, err error) {
 	head, rest := doublestar.SplitPattern(pattern)
-	switch {
-	case path.IsAbs(head):
-		return head, rest
-	case head == ".":
-		return dir, rest
+	if !path.IsAbs(head) {
+		head = dir + "/" + head
 	}
-	return dir + "/" + head, rest
+	base, err = w.Resolve(head)
+	return base, rest, err
 }
 
 // below returns p as seen from dir, which it lies below.

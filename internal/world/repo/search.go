@@ -114,7 +114,8 @@ type candidate struct {
 }
 
 // candidates returns the files to search, newest first. A file that is reached
-// through links as well is searched once.
+// through links as well is searched once, and one that is not below the start
+// is not.
 func (s Search) candidates(ctx context.Context, w *workspace.Workspace, skipped *Skipped) ([]candidate, error) {
 	info, err := w.Stat(s.Path)
 	if err != nil {
@@ -128,15 +129,18 @@ func (s Search) candidates(ctx context.Context, w *workspace.Workspace, skipped 
 		return []candidate{{base, info.ModTime()}}, nil
 	}
 	var files []candidate
-	seen, links := make(map[string]bool), make(map[string]string)
+	seen := make(map[string]bool)
+	var targets []string
 	for f, err := range walk(ctx, w, base, namesHidden(s.Files), skipped) {
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case !s.wants(below(base, f.Path)):
+		case f.Target != "" && base != "." && !strings.HasPrefix(f.Target, base+"/"):
+			skipped.Links++
 		case f.Target != "":
-			links[f.Path] = f.Target
+			targets = append(targets, f.Target)
 		default:
 			info, err := f.Info()
 			if err != nil { // it has just gone
@@ -146,7 +150,7 @@ func (s Search) candidates(ctx context.Context, w *workspace.Workspace, skipped 
 			files = append(files, candidate{f.Path, info.ModTime()})
 		}
 	}
-	for _, target := range links {
+	for _, target := range targets {
 		if info, err := w.Stat(target); err == nil && !seen[target] {
 			seen[target] = true
 			files = append(files, candidate{target, info.ModTime()})

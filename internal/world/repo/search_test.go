@@ -98,12 +98,17 @@ func TestR018_SearchEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A file that can be reached through links as well is searched once, and one
-// outside of the start is found through a link to it.
-func TestSearchFollowsLinksOnce(t *testing.T) {
+// A file that can be reached through links as well is searched once. One that is
+// not below the start is not: whoever allowed to search d00 allowed no more.
+func TestR048_SearchStaysBelowItsStart(t *testing.T) {
 	w := forest(t, 8, "hit\n")
-	for link, target := range map[string]string{"again.txt": "f0000.txt", "other.txt": "../d01/f0001.txt", "loop": "..", "gone": "nowhere"} {
+	for link, target := range map[string]string{"again.txt": "f0000.txt", "other.txt": "../d01/f0001.txt", "loop": "..", "gone": "nowhere", "ignored.txt": "kept.log"} {
 		if err := os.Symlink(target, filepath.Join(w.Root(), "d00", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, content := range map[string]string{".gitignore": "*.log\n", "kept.log": "hit\n"} {
+		if err := os.WriteFile(filepath.Join(w.Root(), "d00", name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,8 +120,11 @@ func TestSearchFollowsLinksOnce(t *testing.T) {
 	for _, f := range hits.Files {
 		got = append(got, f.Path)
 	}
-	if d := cmp.Diff([]string{"d00/f0000.txt", "d01/f0001.txt", "d00/f0007.txt"}, got); d != "" {
+	if d := cmp.Diff([]string{"d00/kept.log", "d00/f0000.txt", "d00/f0007.txt"}, got); d != "" {
 		t.Errorf("files (-want +got):\n%s", d)
+	}
+	if hits.Links != 1 || hits.Ignored != 1 || hits.Hidden != 1 {
+		t.Errorf("left out: %+v, want a link, an ignored and a hidden file", hits.Skipped)
 	}
 }
 
