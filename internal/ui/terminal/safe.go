@@ -116,13 +116,17 @@ func wrapLine(s string, width int) []string {
 }
 
 // next returns the first grapheme cluster of s and the cells it takes at most:
-// terminals disagree on clusters of several characters.
+// some terminals show the characters of a cluster one after the other.
 func next(s string) (cluster string, cells int) {
 	if s[0] >= ' ' && s[0] < 0x7f && (len(s) == 1 || s[1] < 0x80) {
 		return s[:1], 1
 	}
 	cluster, cells = ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
-	return cluster, max(cells, ansi.StringWidthWc(cluster))
+	apart := 0
+	for _, r := range cluster {
+		apart += ansi.StringWidth(string(r))
+	}
+	return cluster, max(cells, apart)
 }
 
 func plain(s string) bool {
