@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+)
+
+// A request is one body, taken apart.
+type request struct {
+	whole    int // bytes
+	tools    int // bytes
+	offered  int // tools
+	system   int // bytes
+	messages int // bytes, without what is in system
+	prefix   string
+}
+
+var markRE = regexp.MustCompile(`,"cache_control":\{[^}]*\}|"cache_control":\{[^}]*\},`)
+
+// parse takes apart a body of either dialect. Its prefix is what a cache can
+// keep: tools, system prompt and messages in this order, as they were sent but
+// for the marks that say where the cache may end.
+func parse(body []byte) (request, error) {
+	var b struct {
+		Tools    json.RawMessage `json:"tools"`
+		System   json.RawMessage `json:"system"`
+		Messages json.RawMessage `json:"messages"`
+	}
+	if err := json.Unmarshal(body, &b); err != nil {
+		return request{}, fmt.Errorf("take apart a request: %w", err)
+	}
+	var tools, messages []json.RawMessage
+	for _, list := range []struct {
+		raw  json.RawMessage
+		into *[]json.RawMessage
+	}{{b.Tools, &tools}, {b.Messages, &messages}} {
+		if err := json.Unmarshal(list.raw, list.into); err != nil {
+			return request{}, fmt.Errorf("take apart a request: %w", err)
+		}
+	}
+	r := request{whole: len(body), tools: len(b.Tools), offered: len(tools), system: len(b.System), messages: len(b.Messages)}
+	var first struct {
+		Role string `json:"role"`
+	}
+	if err := json.Unmarshal(messages[0], &first); err != nil {
+		return request{}, fmt.Errorf("take apart a request: %w", err)
+	}
+	if first.Role == "system" {
+		r.system = len(messages[0])
+		r.messages -= r.system
+	}
+	open := string(b.Messages[:len(b.Messages)-1]) // more can follow
+	r.prefix = markRE.ReplaceAllString(string(b.Tools)+string(b.System)+open, "")
+	return r, nil
+}
+
+// shares returns how much of each request's prefix the next one repeats, from 0
+// to 1.
+func shares(bodies [][]byte) ([]float64, error) {
+	var all []float64
+	before := ""
+	for i, body := range bodies {
+		r, err := parse(body)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			all = append(all, float64(common(before, r.prefix))/float64(len(before)))
+		}
+		before = r.prefix
+	}
+	return all, nil
+}
+
+func common(a, b string) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
