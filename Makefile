@@ -27,6 +27,7 @@ lint: ## go vet, staticcheck, gofmt
 		if [ -n "$$bad" ]; then echo "not formatted by gofmt:"; echo "$$bad"; exit 1; fi
 
 bench: build ## the figures of docs/performance.md
+	$(GO) run ./eval/bench ./$(BELAY)
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./...
 
 soak: ## the long tests: crashes, fuzzing, endurance (an hour or more)
