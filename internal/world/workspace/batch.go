@@ -138,7 +138,7 @@ func (b *batch) restore(changes []*change) error {
 			continue
 		}
 		if err := b.folder(c).takeBack(c); err != nil {
-			errs = append(errs, fmt.Errorf("restore %s: %w", c.path, reason(err)))
+			errs = append(errs, fmt.Errorf("restore %s: %w", c.path, err))
 		}
 	}
 	for _, dir := range slices.Backward(b.made) {

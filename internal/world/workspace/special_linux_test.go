@@ -170,6 +170,10 @@ func TestAttributesStay(t *testing.T) {
 		if err := os.Chown(full, 12345, 23456); err != nil {
 			t.Fatal(err)
 		}
+		const capabilities = "\x01\x00\x00\x02\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+		if err := unix.Setxattr(full, "security.capability", []byte(capabilities), 0); err != nil {
+			t.Fatal(err)
+		}
 	}
 	before, err := w.Stat("f")
 	if err != nil {
@@ -178,9 +182,12 @@ func TestAttributesStay(t *testing.T) {
 	if _, err := w.Write([]edit.Intent{replace(t, read(t, w, "f"), "a", "b")}); err != nil {
 		t.Fatal(err)
 	}
-	value := make([]byte, 16)
+	value := make([]byte, 64)
 	if n, err := unix.Getxattr(full, "user.belay", value); err != nil || string(value[:n]) != "kept" {
 		t.Errorf("attribute: %q, %v", value, err)
+	}
+	if n, err := unix.Getxattr(full, "security.capability", value); err == nil {
+		t.Errorf("new bytes have the capabilities of the old: %q", value[:n])
 	}
 	if after, err := w.Stat("f"); err != nil || !sameOwner(before, after) {
 		t.Errorf("owner changed (%v)", err)

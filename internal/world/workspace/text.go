@@ -105,54 +105,67 @@ const (
 // decode makes the content of raw and the way back.
 func decode(raw []byte) Text {
 	t := Text{raw: raw, Encoding: UTF8}
-	if bytes.HasPrefix(raw, []byte(mark)) {
+	body, marked := bytes.CutPrefix(raw, []byte(mark))
+	if marked {
 		t.Encoding = UTF8Mark
 		t.drift = append(t.drift, drift{0, len(mark)})
 	}
-	at := len(raw) - len(bytes.TrimPrefix(raw, []byte(mark)))
-	content := make([]byte, 0, len(raw)-at)
-	lf, crlf := 0, 0
-	for at < len(raw) {
-		c := raw[at]
-		switch {
-		case c == '\r' && at+1 < len(raw) && raw[at+1] == '\n':
-			crlf++
-			content = append(content, '\n')
-			at += 2
-			t.drift = append(t.drift, drift{len(content), at})
-			continue
-		case c == '\n':
-			lf++
-		case c >= utf8.RuneSelf:
-			if r, size := utf8.DecodeRune(raw[at:]); r == utf8.RuneError && size == 1 {
-				t.Encoding = Unknown
-				content = append(content, instead...)
-				at++
-				t.drift = append(t.drift, drift{len(content), at})
-			} else {
-				content = append(content, raw[at:at+size]...)
-				at += size
-			}
-			continue
+	if bytes.IndexByte(body, '\r') < 0 && utf8.Valid(body) {
+		t.Content = string(body)
+		if bytes.IndexByte(body, '\n') >= 0 {
+			t.Newline = LF
 		}
-		content = append(content, c)
-		at++
+		return t
 	}
-	t.Content = string(content)
-	t.Newline = newline(lf, crlf)
+	t.convert(len(raw) - len(body))
 	return t
 }
 
-func newline(lf, crlf int) string {
-	switch {
-	case lf > 0 && crlf > 0:
-		return Mixed
-	case crlf > 0:
-		return CRLF
-	case lf > 0:
-		return LF
+// convert sets the content to the bytes from an offset on, line endings and
+// undecodable bytes replaced.
+func (t *Text) convert(at int) {
+	content := make([]byte, 0, len(t.raw))
+	lf, crlf := false, false
+	for at < len(t.raw) {
+		rest := t.raw[at:]
+		if n := plain(rest); n > 0 {
+			lf = lf || bytes.IndexByte(rest[:n], '\n') >= 0
+			content, at = append(content, rest[:n]...), at+n
+			continue
+		}
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case bytes.HasPrefix(rest, []byte(CRLF)):
+			crlf = true
+			content, at = append(content, '\n'), at+len(CRLF)
+			t.drift = append(t.drift, drift{len(content), at})
+		case r == utf8.RuneError && size == 1:
+			t.Encoding = Unknown
+			content, at = append(content, instead...), at+1
+			t.drift = append(t.drift, drift{len(content), at})
+		default:
+			content, at = append(content, rest[:size]...), at+size
+		}
 	}
-	return ""
+	t.Content = string(content)
+	switch {
+	case lf && crlf:
+		t.Newline = Mixed
+	case crlf:
+		t.Newline = CRLF
+	case lf:
+		t.Newline = LF
+	}
+}
+
+// plain returns how many bytes at the start of b stand for themselves for sure.
+func plain(b []byte) int {
+	for i, c := range b {
+		if c >= utf8.RuneSelf || c == '\r' {
+			return i
+		}
+	}
+	return len(b)
 }
 
 // own returns where in the file's own bytes the character at offset in Content

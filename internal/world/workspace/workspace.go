@@ -41,7 +41,7 @@ const MaxFile = 64 << 20
 
 // A StaleError says which digest was expected and which was found. It matches
 // ErrStale; one that expected no file also matches fs.ErrExist, one that found
-// none also fs.ErrNotExist.
+// none also fs.ErrNotExist. Its text leaves the path to the error around it.
 type StaleError struct {
 	Path       string
 	Want, Have string // digests; "" for no file
@@ -50,11 +50,11 @@ type StaleError struct {
 func (e *StaleError) Error() string {
 	switch {
 	case e.Want == "":
-		return "file exists: " + e.Path
+		return "file exists"
 	case e.Have == "":
-		return "file is gone since it was read: " + e.Path
+		return "file is gone since it was read"
 	}
-	return ErrStale.Error() + ": " + e.Path
+	return ErrStale.Error()
 }
 
 // Is reports whether target is a condition that e stands for.
