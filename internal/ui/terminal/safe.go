@@ -126,7 +126,8 @@ func next(s string) (cluster string, cells int) {
 	for _, r := range cluster {
 		apart += ansi.StringWidth(string(r))
 	}
-	return cluster, max(cells, apart)
+	// A mark without a letter may get a cell.
+	return cluster, max(cells, apart, ansi.StringWidthWc(cluster), 1)
 }
 
 func plain(s string) bool {

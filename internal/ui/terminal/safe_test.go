@@ -85,6 +85,7 @@ var texts = []string{
 	"internal/文件/ファイル名.go",
 	strings.Repeat("line of a paste 行 👩‍👩‍👧 e\u0301\n", 300), // over 10 kB
 	"\xff\xfe\x80 latin \xe9",
+	"\u05c2\x91\u0301\ufe0f",
 }
 
 func TestBug_U01_CutsAreWholeAndFit(t *testing.T) {
