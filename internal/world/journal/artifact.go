@@ -151,11 +151,9 @@ func isDigest[S string | []byte](s S) bool {
 	return true
 }
 
-// put keeps b as part of an event and returns its handle.
+// put keeps b, which is within the limit, as part of an event and returns its
+// handle.
 func put(s shelf, b []byte) (string, error) {
-	if len(b) > artifactLimit {
-		return "", &TooLarge{Name: "a part of an event", Bytes: int64(len(b)), Limit: artifactLimit}
-	}
 	sum := sha256.Sum256(b)
 	digest := hex.EncodeToString(sum[:])
 	to := s.sink()

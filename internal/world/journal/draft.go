@@ -36,6 +36,9 @@ func (j *Journal) draft(b event.Body) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	if n := len(sealed.JSON); n > artifactLimit {
+		return draft{}, &TooLarge{Name: sealed.Type + " event", Bytes: int64(n), Limit: artifactLimit}
+	}
 	clean := j.redact.Bytes(sealed.JSON)
 	d := draft{sealed: sealed, changed: !bytes.Equal(clean, sealed.JSON)}
 	d.sealed.JSON = clean

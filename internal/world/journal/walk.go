@@ -9,6 +9,8 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
 
 // torn is the unfinished end of a log, as a crash leaves it.
@@ -33,13 +35,16 @@ func walk(dir string) iter.Seq2[frame, error] {
 			return
 		}
 		w := walker{yield: yield}
+		next := 1
 		for i, name := range names {
-			if want := segmentName(i + 1); name != want {
-				err := &Corrupt{Segment: want, LastSeq: w.seq, Why: "the file is missing"}
+			number := numberOf(name)
+			if number != next {
+				err := &Corrupt{Segment: segmentName(next), LastSeq: w.seq, Why: "the file is missing"}
 				if w.gap = true; !yield(frame{}, err) {
 					return
 				}
 			}
+			next = number + 1
 			if !w.segment(dir, name, i == len(names)-1) {
 				return
 			}
@@ -48,6 +53,14 @@ func walk(dir string) iter.Seq2[frame, error] {
 }
 
 func segmentName(n int) string { return fmt.Sprintf("log.%06d", n) }
+
+func numberOf(name string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(name, "log."))
+	if err != nil {
+		panic("journal: " + err.Error()) // segments looks only for digits
+	}
+	return n
+}
 
 // segments returns the names of the log's files in order.
 func segments(dir string) ([]string, error) {

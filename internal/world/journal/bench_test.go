@@ -1,0 +1,89 @@
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+func benchmarkAppend(b *testing.B, body event.Body) {
+	j := must(Open(filepath.Join(b.TempDir(), "s"), nil))
+	defer j.Close()
+	for b.Loop() {
+		must(j.Append(body))
+	}
+}
+
+func BenchmarkAppendWaiting(b *testing.B) {
+	benchmarkAppend(b, event.Started{Call: "c17", Reads: true})
+}
+
+func BenchmarkAppendDurable(b *testing.B) {
+	benchmarkAppend(b, event.Finished{Call: "c17", Result: tool.Result{Status: tool.Success, Text: "ok"}})
+}
+
+// BenchmarkDisk is what the disk needs for the same bytes.
+func BenchmarkDisk(b *testing.B) {
+	f := must(os.Create(filepath.Join(b.TempDir(), "f")))
+	defer f.Close()
+	line := make([]byte, 200)
+	size := int64(0)
+	for at := int64(0); b.Loop(); at += int64(len(line)) {
+		if at+int64(len(line)) > size {
+			preallocate(f, size, ahead)
+			size += ahead
+		}
+		f.WriteAt(line, at)
+		if err := syncData(f); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	for name, events := range map[string]int{"new": 0, "1000 events": 1000} {
+		b.Run(name, func(b *testing.B) {
+			dir := b.TempDir()
+			at := filepath.Join(dir, "s")
+			if events > 0 {
+				j := must(Open(at, nil))
+				for range events {
+					must(j.Append(event.Packed{}))
+				}
+				j.Close()
+			}
+			n := 0
+			for b.Loop() {
+				if n++; events == 0 {
+					at = filepath.Join(dir, strings.Repeat("s", 1+n%100), segmentName(n))
+				}
+				j := must(Open(at, nil))
+				b.StopTimer()
+				j.Close()
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+func BenchmarkSpill(b *testing.B) {
+	for name, size := range map[string]int{"8 KiB": 8 << 10, "1 MiB": 1 << 20} {
+		b.Run(name, func(b *testing.B) {
+			j := must(Open(filepath.Join(b.TempDir(), "s"), nil))
+			defer j.Close()
+			text := make([]byte, size)
+			for i := 0; b.Loop(); i++ {
+				text[0], text[1], text[2] = byte(i), byte(i>>8), byte(i>>16)
+				s := must(j.Spill("output"))
+				s.Write(text)
+				if err := s.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
