@@ -58,7 +58,7 @@ func TestR115_EditAnswersTheDiff(t *testing.T) {
 	d.ok("Edit", args{"path": "a.go", "old": "hello", "new": "hi"}) // the model knows the file as it left it
 }
 
-func TestR118_NoEditWithoutARead(t *testing.T) {
+func TestR058_R112_R118_NoEditWithoutARead(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.go": greeting, "b.go": "b\n"})
 	d.ok("Grep", args{"pattern": "helo"}) // shows lines, gives no digest
 	for _, c := range []struct {

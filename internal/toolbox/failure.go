@@ -93,11 +93,6 @@ func ended(err error) tool.Result {
 	}
 }
 
-// isEnd reports whether err is the end of a context.
-func isEnd(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
 // maxNear is how many names are suggested for one that does not exist, and
 // maxWalk how many files are looked at for them.
 const (

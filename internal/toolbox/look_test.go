@@ -65,7 +65,7 @@ func TestR040_R093_LSListsADirectory(t *testing.T) {
 	}
 }
 
-func TestR037_R038_EmptyIsSuccessAndMissingIsNot(t *testing.T) {
+func TestR037_R038_R103_EmptyIsSuccessAndMissingIsNot(t *testing.T) {
 	d := yard(t)
 	if err := os.Mkdir(filepath.Join(d.dir, "empty"), 0o755); err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestR048_GlobDeclaresWhereItsPatternLeads(t *testing.T) {
 	}
 }
 
-func TestR102_GlobIsCut(t *testing.T) {
+func TestR045_R102_GlobIsCut(t *testing.T) {
 	tree := make(map[string]string)
 	for i := range 1_100 {
 		tree[fmt.Sprintf("f%04d", i)] = ""
@@ -222,7 +222,7 @@ func TestR013_GlobRefusesABadPattern(t *testing.T) {
 	d.fails(tool.Invalid, "Grep", args{"pattern": ""})
 }
 
-func TestR095_R097_R100_GrepShowsTheNewestFileFirst(t *testing.T) {
+func TestR014_R035_R095_R097_R100_GrepShowsTheNewestFileFirst(t *testing.T) {
 	d := newDesk(t, map[string]string{
 		"old.txt": "1\n2\nhit\n4\nhit\n6\n7\n8\n",
 		"new.txt": "hit\n",
@@ -273,7 +273,7 @@ old.txt-7- 7
 	}
 }
 
-func TestR101_NothingFoundNothingSearchedAndNotAllSearched(t *testing.T) {
+func TestR041_R101_NothingFoundNothingSearchedAndNotAllSearched(t *testing.T) {
 	d := yard(t)
 	for _, c := range []struct {
 		args   args

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tiktoken-go/tokenizer"
 
+	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/world/process"
 )
@@ -31,7 +33,7 @@ func all(t testing.TB) []tool.Tool {
 	return All(Options{Workspace: opened(t, dir), Host: h, Bash: BashOptions{Root: dir}})
 }
 
-func TestR028_R054_AllToolsAreValidAndInOrder(t *testing.T) {
+func TestR012_R020_R028_R029_R054_AllToolsAreValidAndInOrder(t *testing.T) {
 	tools := all(t)
 	if err := tool.ValidateAll(tools); err != nil {
 		t.Error(err)
@@ -43,6 +45,56 @@ func TestR028_R054_AllToolsAreValidAndInOrder(t *testing.T) {
 	want := []string{"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Bash", "Todo"}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Errorf("tools (-want +got):\n%s", d)
+	}
+}
+
+// The interface stays small: few arguments, and the same in every workspace.
+func TestR011_R031_R056_ContractsAreSmallAndFixed(t *testing.T) {
+	const most = 6
+	here, there := all(t), all(t)
+	for i, tl := range here {
+		s := tl.Spec()
+		if d := cmp.Diff(s, there[i].Spec()); d != "" {
+			t.Errorf("the contract of %s depends on where it works:\n%s", s.Name, d)
+		}
+		if names := order(s.Input); len(names) > most {
+			t.Errorf("%s has %d arguments, more than %d: %v", s.Name, len(names), most, names)
+		}
+	}
+}
+
+// A change is one part that names one file, whatever way leads there; so it can
+// be judged by itself, and two changes of one file never overlap.
+func TestR022_R049_AChangeIsOfOneFile(t *testing.T) {
+	d := newDesk(t, map[string]string{"a/f": "one two", "b/f": "one two"})
+	if err := os.Symlink("a", filepath.Join(d.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	d.ok("Read", args{"path": "a/f"})
+	d.ok("Read", args{"path": "b/f"})
+	effects := func(name string, a args) effect.Set {
+		t.Helper()
+		action, err := d.prepare(name, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(action.Parts) != 1 || len(action.Edits) != 1 || action.Edits[0].Path != action.Parts[0].Name {
+			t.Errorf("%s(%v) has the parts %+v and the edits %+v, want one of each", name, a, action.Parts, action.Edits)
+		}
+		return action.Effects()
+	}
+	first := effects("Edit", args{"path": "a/f", "old": "one", "new": "1"})
+	for _, same := range []effect.Set{
+		effects("Edit", args{"path": "./a/../a/f", "old": "two", "new": "2"}),
+		effects("MultiEdit", args{"path": "link/f", "edits": []args{{"old": "two", "new": "2"}}}),
+		effects("Write", args{"path": filepath.Join(d.dir, "a/f"), "content": "2"}),
+	} {
+		if !first.Conflicts(same) {
+			t.Errorf("%v and %v are of one file, and may run at once", first, same)
+		}
+	}
+	if other := effects("Edit", args{"path": "b/f", "old": "one", "new": "1"}); first.Conflicts(other) {
+		t.Errorf("%v and %v are of two files, and wait for each other", first, other)
 	}
 }
 

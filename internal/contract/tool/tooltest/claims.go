@@ -72,32 +72,3 @@ func writes(s effect.Set, p string) bool {
 		return e.Tree && (e.On == "." && !path.IsAbs(p) || strings.HasPrefix(p, e.On+"/"))
 	})
 }
-
-func (w *world) checkFailure(f *tool.Failure) {
-	w.t.Helper()
-	if !slices.Contains(tool.Kinds, f.Kind) {
-		w.t.Errorf("failure kind %q is not on the list", f.Kind)
-	}
-	if f.Message == "" {
-		w.t.Errorf("failure %s has no message", f.Kind)
-	}
-	if f.Retry && f.Kind.ByArguments() {
-		w.t.Errorf("failure %s is said to be retryable, and comes back for the same arguments", f.Kind)
-	}
-}
-
-// checkSeen compares the digests that r reports with the files.
-func (w *world) checkSeen(r tool.Result) {
-	w.t.Helper()
-	now := w.snap()
-	for p, claimed := range r.Seen {
-		if actual := now[p].digest; claimed != actual {
-			w.t.Errorf("the result says that the model knows %s as %q; its digest is %q", p, claimed, actual)
-		}
-	}
-	for _, e := range r.Edits {
-		if actual := now[e.Path].digest; e.Result != actual {
-			w.t.Errorf("the result's edit ends in %q; the digest of %s is %q", e.Result, e.Path, actual)
-		}
-	}
-}

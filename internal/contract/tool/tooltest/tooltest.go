@@ -6,20 +6,14 @@ package tooltest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
-
-// patience is how long a call may go on after its context has ended.
-const patience = 5 * time.Second
 
 // A Case is one call of a tool in a world of its own.
 type Case struct {
@@ -242,100 +236,6 @@ func (w *world) plan(a *tool.Action) tool.Plan {
 	}
 }
 
-// checkEnvelope marshals r as programs get it.
-func (w *world) checkEnvelope(r tool.Result) {
-	w.t.Helper()
-	r.Metrics = &tool.Metrics{Milliseconds: 1, OutputBytes: int64(len(r.Text))}
-	b, err := json.Marshal(tool.Envelope{Result: r, Context: tool.Context{
-		Dir: ".", Args: w.in.Args, Call: w.in.Call, Version: w.tool.Spec().Version,
-	}})
-	if err != nil {
-		w.t.Errorf("the result is no JSON: %v", err)
-		return
-	}
-	var back map[string]json.RawMessage
-	if err := json.Unmarshal(b, &back); err != nil {
-		w.t.Errorf("the envelope is no JSON object: %v", err)
-	}
-	for _, key := range []string{"status", "text", "metrics", "context"} {
-		if _, ok := back[key]; !ok {
-			w.t.Errorf("the envelope has no %s: %s", key, b)
-		}
-	}
-	if data, ok := back["data"]; ok && !bytes.HasPrefix(data, []byte("{")) {
-		w.t.Errorf("data is no object: %s", data)
-	}
-}
-
-// checkCancelBefore calls with a context that has ended.
-func checkCancelBefore(t testing.TB, c Case) {
-	t.Helper()
-	w := open(t, c)
-	a := w.prepare()
-	before := w.snap()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	r, ended := w.within(ctx, a, w.env(a))
-	if !ended {
-		return
-	}
-	w.unchanged(before, "a call that was cancelled before it began")
-	w.checkInterrupted(r)
-}
-
-// checkCancelMidway ends the context once the call has shown a sign of life.
-func checkCancelMidway(t testing.TB, c Case) {
-	t.Helper()
-	w := open(t, c)
-	a := w.prepare()
-	w.checkAction(a)
-	before := w.snap()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*patience)
-	defer cancel()
-	env := w.env(a)
-	env.Live = writerFunc(func(p []byte) (int, error) { cancel(); return len(p), nil })
-	r, ended := w.within(ctx, a, env)
-	if !ended {
-		return
-	}
-	w.checkTouched(a, before.changes(w.snap()))
-	w.checkResult(a, r)
-	w.checkEnvelope(r)
-	w.checkInterrupted(r)
-}
-
-// within runs a until patience is over after the end of ctx.
-func (w *world) within(ctx context.Context, a *tool.Action, env tool.Env) (tool.Result, bool) {
-	w.t.Helper()
-	done := make(chan tool.Result, 1)
-	go func() { done <- w.do(ctx, a, env) }()
-	select {
-	case r := <-done:
-		return r, true
-	case <-ctx.Done():
-	}
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	select {
-	case r := <-done:
-		return r, true
-	case <-late.C:
-		w.t.Errorf("Do(%s) goes on %s after its context ended", w.in.Args, patience)
-		return tool.Result{}, false
-	}
-}
-
-func (w *world) checkInterrupted(r tool.Result) {
-	w.t.Helper()
-	if r.Status != tool.Interrupted || kindOf(r) != tool.Cancelled {
-		w.t.Errorf("a cancelled call ends in %s %s, want interrupted cancelled: %s", r.Status, kindOf(r), r.Text)
-	}
-}
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
-
 // A spill keeps an artifact in memory.
 type spill struct {
 	bytes.Buffer
@@ -350,42 +250,3 @@ func (s *spill) Close() error {
 }
 
 func (s *spill) Handle() string { return s.handle }
-
-// failed reports whether a result of this status needs a failure.
-func failed(s tool.Status) (needed, known bool) {
-	switch s {
-	case tool.Success, tool.Partial:
-		return false, true
-	case tool.Error, tool.Interrupted, tool.Unknown:
-		return true, true
-	}
-	return false, false
-}
-
-// checkResult checks r by itself and against the files.
-func (w *world) checkResult(a *tool.Action, r tool.Result) {
-	w.t.Helper()
-	if needed, known := failed(r.Status); !known {
-		w.t.Errorf("status %q is not on the list", r.Status)
-	} else if needed != (r.Failure != nil) {
-		w.t.Errorf("status %s with the failure %v", r.Status, r.Failure)
-	}
-	if r.Failure != nil {
-		w.checkFailure(r.Failure)
-	}
-	if limit := w.tool.Spec().Inline; len(r.Text) > limit {
-		w.t.Errorf("the text has %d bytes, over the limit of %d", len(r.Text), limit)
-	}
-	if lines := strings.Count(r.Text, "\n"); lines > tool.MaxLines {
-		w.t.Errorf("the text has %d lines, over the limit of %d", lines, tool.MaxLines)
-	}
-	if strings.TrimSpace(r.Text) == "" {
-		w.t.Error("the text says nothing")
-	}
-	w.checkSeen(r)
-	for _, e := range r.Edits {
-		if !writes(a.Effects(), e.Path) {
-			w.t.Errorf("the result has an edit of %s, which the action does not declare", e.Path)
-		}
-	}
-}
