@@ -38,10 +38,16 @@ func (a *Agent) limited() error {
 	return nil
 }
 
-// within bounds a turn by its limit of time.
+// within bounds a turn by its limit of time. What runs then is cancelled, not
+// out of time: it is not to blame.
 func (a *Agent) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if a.Limits.Time <= 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, a.Limits.Time, &Limit{"time", a.Limits.Time.String()})
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(a.Limits.Time, func() { cancel(&Limit{"time", a.Limits.Time.String()}) })
+	return ctx, func() {
+		timer.Stop()
+		cancel(nil)
+	}
 }

@@ -26,7 +26,7 @@ the project's .belay/config.toml once it is trusted, or a flag.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	c.AddCommand(
 		&cobra.Command{
-			Use: "set KEY VALUE", Short: "Change one setting in the user's file", Args: cobra.ExactArgs(2),
+			Use: "set KEY VALUE", Short: "Change one setting in the user's file", Args: counted(cobra.ExactArgs(2)),
 			Example: "  belay config set limits.cost 2.50\n  belay config set rules.allow 'Bash(go test ./...)'",
 			RunE: func(_ *cobra.Command, args []string) error {
 				file := s.userConfig()
@@ -39,7 +39,8 @@ the project's .belay/config.toml once it is trusted, or a flag.`,
 		},
 		&cobra.Command{
 			Use: "trust [DIR]", Short: "Let the settings of a directory's own .belay/config.toml count, as they are now",
-			Args: cobra.MaximumNArgs(1),
+			Args:    counted(cobra.MaximumNArgs(1)),
+			Example: "  belay config trust\n  belay config trust ../other",
 			RunE: func(_ *cobra.Command, args []string) error {
 				at := s.in(o.dir)
 				if len(args) > 0 {

@@ -33,6 +33,7 @@ func (s System) demoCommand() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use: "demo", Short: "Show the whole loop at work on a small repository, without a key", Args: noArgs,
+		Example: "  belay demo\n  belay demo --into sample",
 		Long: `Show the whole loop at work: find, fix and prove a bug in a small repository that
 is made for it. Tools, files, commands, journal and policy are real; only the
 model is rehearsed: it plays a script. It needs sh and git.`,
@@ -70,12 +71,12 @@ goal        %s
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.outcome(r.agent.Turn(ctx, agent.Input{Text: demoGoal})); err != nil {
+	err = r.outcome(r.agent.Turn(ctx, agent.Input{Text: demoGoal}))
+	if err = errors.Join(err, r.close()); err != nil {
 		return err
 	}
-	r.ui.Say(s.demoEnd(r, dir))
-	return nil
+	_, err = fmt.Fprintln(s.Stderr, s.demoEnd(r, dir))
+	return err
 }
 
 // demoEnd says what can be looked at now.

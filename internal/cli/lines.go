@@ -40,7 +40,7 @@ func (l *lines) write(e event.Event) error {
 		if sealed.JSON, err = json.Marshal(struct {
 			Call   string        `json:"call"`
 			Result tool.Envelope `json:"result"`
-		}{b.Call, tool.Envelope{Result: b.Result, Context: l.calls[b.Call]}}); err != nil {
+		}{b.Call, envelope(b.Result, l.calls[b.Call])}); err != nil {
 			return err
 		}
 		delete(l.calls, b.Call)
@@ -52,6 +52,14 @@ func (l *lines) write(e event.Event) error {
 	}
 	_, err = l.out.Write(append(line, '\n'))
 	return err
+}
+
+// envelope puts r into its circumstances. What never ran took no time.
+func envelope(r tool.Result, where tool.Context) tool.Envelope {
+	if r.Metrics == nil {
+		r.Metrics = &tool.Metrics{OutputBytes: int64(len(r.Text))}
+	}
+	return tool.Envelope{Result: r, Context: where}
 }
 
 func planContext(root string, p tool.Plan) tool.Context {

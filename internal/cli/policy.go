@@ -13,7 +13,8 @@ import (
 func (s System) policyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "policy", Short: "Explain what would be decided about a call, and why", Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: "  belay policy explain 'git push --force'",
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(s.explainCommand())
 	return c
@@ -30,7 +31,7 @@ command line, or of a tool's call by its name and arguments.`,
 		Example: `  belay policy explain 'git push --force'
   belay policy explain --mode auto 'go test ./...'
   belay policy explain Write '{"path":"a.txt","content":"x"}'`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: counted(cobra.RangeArgs(1, 2)),
 		RunE: func(c *cobra.Command, args []string) error {
 			call := tool.Call{ID: "c1", Tool: args[0]}
 			if len(args) == 2 {

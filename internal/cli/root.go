@@ -83,6 +83,16 @@ func noArgs(c *cobra.Command, args []string) error {
 	return usage("there is no command %q; %s", args[0], hint)
 }
 
+// counted makes a wrong number of arguments wrong usage.
+func counted(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return usage("%v; see `%s --help`", err, c.CommandPath())
+		}
+		return nil
+	}
+}
+
 // deaf wraps the standard output so that a write to a closed pipe ends what
 // runs, quietly.
 type deaf struct {

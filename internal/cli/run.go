@@ -79,7 +79,8 @@ func (s System) resumeCommand() *cobra.Command {
 		Use:   `resume [SESSION] ["GOAL"]`,
 		Short: "Go on with a session: with a new goal, or with the turn that was cut",
 		Long: `Go on with a session, by default the newest of this directory. Without a goal
-the turn that was cut goes on. SESSION is an id or at least its first 8 characters.`,
+the turn that was cut goes on. SESSION is an id or at least its first 8 characters.
+The model is the one that the session had last, unless --model names another.`,
 		Example: `  belay resume
   belay resume "now the same for the other parser"
   belay resume 01J8Z3KQ "try again"`,
@@ -92,6 +93,9 @@ the turn that was cut goes on. SESSION is an id or at least its first 8 characte
 			id, err := s.in(o.dir).session(st, named)
 			if err != nil {
 				return err
+			}
+			if o.model == "" {
+				o.model = st.modelOf(id)
 			}
 			goal := ""
 			if len(args) > 0 {

@@ -122,7 +122,7 @@ func (s System) logCommand() *cobra.Command {
 session of this directory. SESSION is an id or the beginning of one.`,
 		Example: `  belay log
   belay log 01J8Z3 | jq 'select(.t == "decided")'`,
-		Args: cobra.MaximumNArgs(1),
+		Args: counted(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			st := s.store()
 			id, err := s.session(st, args)

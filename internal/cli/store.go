@@ -125,6 +125,17 @@ func (st store) rootOf(id string) string {
 	return ""
 }
 
+// modelOf returns the model that session id had last, "" if that cannot be read.
+func (st store) modelOf(id string) string {
+	name := ""
+	for e, err := range journal.Read(st.path(id)) {
+		if opened, ok := e.Body.(event.Opened); ok && err == nil {
+			name = opened.Model
+		}
+	}
+	return name
+}
+
 // looksLikeID reports whether word can be meant as the id of a session, or the
 // beginning of one, rather than as a goal.
 func looksLikeID(word string) bool {

@@ -18,8 +18,9 @@ import (
 func (s System) toolCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "tool", Short: "Show the tools' contracts, or call a tool without a model",
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:    noArgs,
+		Example: "  belay tool list\n  belay tool call LS '{}'",
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(s.toolListCommand(), s.toolShowCommand(), s.toolCallCommand())
 	return c
@@ -29,6 +30,7 @@ func (s System) toolListCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "list", Short: "List the tools", Args: noArgs,
+		Example: "  belay tool list\n  belay tool list --json | jq -r '.[].name'",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withTools(c.Context(), runOptions{}, func(r *rig) error {
 				if asJSON {
@@ -60,7 +62,7 @@ func kinds(t tool.Spec) string {
 
 func (s System) toolShowCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Print one tool's contract as JSON", Args: cobra.ExactArgs(1),
+		Use: "show NAME", Short: "Print one tool's contract as JSON", Args: counted(cobra.ExactArgs(1)),
 		Example: "  belay tool show Edit",
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.withTools(c.Context(), runOptions{}, func(r *rig) error {
@@ -110,13 +112,14 @@ func (s System) callTools(r *rig, args []string) error {
 		if !json.Valid([]byte(args[i+1])) {
 			return usage("the arguments of %s are not JSON: %s", args[i], args[i+1])
 		}
+		r.lastCall = "" // what cannot be prepared gets none
 		call := tool.Call{Tool: args[i], Args: json.RawMessage(args[i+1])}
 		result, err := r.agent.Do(r.ctx, call)
 		if err != nil {
 			return err
 		}
 		where := tool.Context{Dir: r.workspace.Root(), Args: call.Args, Call: r.lastCall, Version: r.version(call.Tool)}
-		if err := out.Encode(tool.Envelope{Result: result, Context: where}); err != nil {
+		if err := out.Encode(envelope(result, where)); err != nil {
 			return err
 		}
 		failed = failed || result.Status != tool.Success && result.Status != tool.Partial

@@ -13,7 +13,7 @@ var version = "dev"
 
 func (s System) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
+		Use: "version", Short: "Print the version", Args: noArgs, Example: "  belay version",
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(s.Stdout, "belay %s (%s, %s/%s)\n", fullVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
