@@ -64,8 +64,8 @@ func (t *typed[In]) Prepare(ctx context.Context, in Input) (*Action, error) {
 }
 
 func decodeStrictly[In any](args json.RawMessage, schema *jsonschema.Resolved) (in In, err error) {
-	if !utf8.Valid(args) { // encoding/json would put U+FFFD in its place
-		return in, errors.New("not UTF-8")
+	if !utf8.Valid(args) || halfPair(args) { // encoding/json would put U+FFFD in its place
+		return in, errors.New("not UTF-8, or half of a surrogate pair")
 	}
 	var value any
 	if err := json.Unmarshal(args, &value); err != nil {
@@ -78,6 +78,29 @@ func decodeStrictly[In any](args json.RawMessage, schema *jsonschema.Resolved) (
 	d.DisallowUnknownFields() // the schema is case-sensitive, encoding/json is not
 	err = d.Decode(&in)
 	return in, err
+}
+
+// halfPair reports whether a string in b, which is JSON or nearly, has an escape
+// for half of a surrogate pair without the other: no character at all.
+func halfPair(b []byte) bool {
+	open := false // the escape before was for a first half
+	for i := 0; i < len(b); {
+		var r rune
+		size := 1
+		if b[i] == '\\' {
+			size = 2
+			if n, err := strconv.ParseUint(string(b[min(i+2, len(b)):min(i+6, len(b))]), 16, 16); err == nil && i+1 < len(b) && b[i+1] == 'u' {
+				r, size = rune(n), 6
+			}
+		}
+		first, second := r >= 0xD800 && r < 0xDC00, r >= 0xDC00 && r < 0xE000
+		if open != second {
+			return true
+		}
+		open = first
+		i += size
+	}
+	return open
 }
 
 // narrow adds to s what the tags of t say beyond names and descriptions.

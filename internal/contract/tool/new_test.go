@@ -66,6 +66,9 @@ func TestR013_NewRefusesArgumentsThatDoNotFit(t *testing.T) {
 		{"not in the enum", `{"path":"a","state":"started"}`, "enum"},
 		{"an element's field missing", `{"path":"a","edits":[{"all":true}]}`, "old"},
 		{"not UTF-8", "{\"path\":\"a\xff\"}", "UTF-8"},
+		{"half a pair", `{"path":"\ud83d"}`, "surrogate"},
+		{"half a pair and a letter", `{"path":"\ud83d\u0041"}`, "surrogate"},
+		{"a second half", `{"path":"\\\ude00"}`, "surrogate"},
 	} {
 		var got sample
 		a, err := newSample(t, &got).Prepare(t.Context(), Input{Args: json.RawMessage(c.args)})
@@ -90,11 +93,11 @@ func TestR013_NewRefusesArgumentsThatDoNotFit(t *testing.T) {
 
 func TestR013_NewDecodesArguments(t *testing.T) {
 	var got sample
-	const args = `{"path":"日本 \u00e9\n","state":"done","limit":2000,"edits":[{"old":""},{"old":"x","all":true}]}`
+	const args = `{"path":"日本 \u00e9\n\ud83d\ude00\\ud83d","state":"done","limit":2000,"edits":[{"old":""},{"old":"x","all":true}]}`
 	if _, err := newSample(t, &got).Prepare(t.Context(), Input{Args: json.RawMessage(args)}); err != nil {
 		t.Fatal(err)
 	}
-	want := sample{Path: "日本 é\n", State: "done", Limit: 2000}
+	want := sample{Path: "日本 é\n😀\\ud83d", State: "done", Limit: 2000}
 	want.Edits = append(want.Edits, struct {
 		Old string `json:"old"`
 		All bool   `json:"all,omitempty"`
@@ -132,17 +135,25 @@ func TestNewPanicsOnAnInputItCannotDescribe(t *testing.T) {
 }
 
 // FuzzNew checks that no arguments make a typed tool panic or answer in any
-// other way than with an invalid failure.
+// other way than with an invalid failure, and that none are silently changed.
 func FuzzNew(f *testing.F) {
 	f.Add([]byte(`{"path":"a","limit":3,"edits":[{"old":"x"}]}`))
 	f.Add([]byte(`{"path":"a","limit":1e400}`))
 	f.Add([]byte(`[[[[`))
 	f.Add([]byte("\xff"))
-	tool := New(Spec{Name: "Sample"}, func(context.Context, sample, Input) (*Action, error) { return &Action{}, nil })
+	f.Add([]byte(`{"path":"\ud83d\ude00\\ud83d"}`))
 	f.Fuzz(func(t *testing.T, args []byte) {
-		_, err := tool.Prepare(t.Context(), Input{Args: args})
+		var got sample
+		_, err := New(Spec{Name: "Sample"}, func(_ context.Context, in sample, _ Input) (*Action, error) {
+			got = in
+			return &Action{}, nil
+		}).Prepare(t.Context(), Input{Args: args})
 		if fail, ok := errors.AsType[*Failure](err); err != nil && (!ok || fail.Kind != Invalid) {
 			t.Errorf("Prepare(%q) = %v, want an invalid failure", args, err)
+		}
+		sent := strings.Contains(strings.ToLower(string(args)), `\ufffd`) || strings.Contains(string(args), "\uFFFD")
+		if strings.Contains(got.Path, "\uFFFD") && !sent {
+			t.Errorf("Prepare(%q) puts U+FFFD into %q", args, got.Path)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/belay-agent/belay/internal/contract/edit"
@@ -293,6 +294,25 @@ func TestR018_BlockedCallsAreCancelled(t *testing.T) {
 	if !strings.Contains(got, "a cancelled call ends in success") {
 		t.Errorf("the suite does not report a cancelled call that claims success; it reports:\n%s", got)
 	}
+}
+
+// A call that goes on after it was cancelled is reported, and not waited for.
+func TestR018_CallsThatCannotBeCancelledAreCaught(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		deaf := lie{action: func(_ string, a *tool.Action) {
+			a.Do = func(_ context.Context, env tool.Env) (tool.Result, error) {
+				fmt.Fprintln(env.Live, "waiting")
+				<-release
+				return tool.Result{Status: tool.Success, Text: "done"}, nil
+			}
+		}}
+		got := strings.Join(reports(t, Case{Open: deaf.open, Blocks: true}), "\n")
+		close(release)
+		if !strings.Contains(got, "goes on 5s after its context ended") {
+			t.Errorf("the suite does not report it; it reports:\n%s", got)
+		}
+	})
 }
 
 type settler interface {
