@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets the test binary be belay: scripts and tests start it as a
+// process of its own, under the race detector if they are.
+func TestMain(m *testing.M) {
+	if os.Getenv("GORACE") == "" {
+		os.Setenv("GORACE", "atexit_sleep_ms=0") // else each process waits a second for races at its end
+	}
+	testscript.Main(m, map[string]func(){"belay": main})
+}
+
+// A script runs in $WORK/w, the workspace, with a home of its own, no key and no
+// Ollama. Its files *.play are rehearsals: as they are archives in an archive,
+// their markers begin with ">".
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata/script",
+		Setup:              setUp,
+		RequireUniqueNames: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "pick": pick, "kinds": kinds, "big": big, "serve": serve,
+		},
+		Condition: condition,
+	})
+}
+
+func setUp(e *testscript.Env) error {
+	e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
+	e.Setenv("OLLAMA_HOST", "127.0.0.1:1")
+	e.Cd = filepath.Join(e.WorkDir, "w")
+	for _, dir := range []string{e.Cd, filepath.Join(e.WorkDir, "home")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return filepath.WalkDir(e.WorkDir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(file) != ".play" {
+			return err
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(file, bytes.ReplaceAll(b, []byte(">-- "), []byte("-- ")), 0o644)
+	})
+}
+
+// condition knows [root].
+func condition(name string) (bool, error) {
+	if name == "root" {
+		return os.Getuid() == 0, nil
+	}
+	return false, errors.New("unknown condition " + name)
+}
+
+// exits runs a program that must end with the given status: exits 2 belay run.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: exits STATUS PROGRAM [ARGS]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		ended, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = ended.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// big writes a file of so many bytes: big 1000000 FILE.
+func big(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: big BYTES FILE")
+	}
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Repeat("x", n)), 0o644))
+}
