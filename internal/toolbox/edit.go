@@ -183,16 +183,14 @@ func ambiguous(text string, offsets []int) *tool.Failure {
 
 func lineAt(text string, offset int) int { return strings.Count(text[:offset], "\n") + 1 }
 
-// numberRE is how Read shows the start of a line.
-var numberRE = regexp.MustCompile(`(?m)^\s*\d+\t`)
-
 // noMatch says what in text is nearest to old.
 func noMatch(text, old string) *tool.Failure {
 	f := &tool.Failure{
 		Kind: tool.NoMatch, Message: "old is not in the file",
 		Hint: "read the lines again and copy them exactly, spaces and tabs too",
 	}
-	if stripped := numberRE.ReplaceAllString(old, ""); stripped != old && strings.Contains(text, stripped) {
+	number := regexp.MustCompile(`(?m)^\s*\d+\t`) // as Read shows the start of a line
+	if stripped := number.ReplaceAllString(old, ""); stripped != old && strings.Contains(text, stripped) {
 		f.Hint = "leave out the line numbers that Read shows"
 		return f
 	}
@@ -202,14 +200,14 @@ func noMatch(text, old string) *tool.Failure {
 		return f
 	}
 	first := strings.TrimSpace(wanted[n])
-	number := 0
+	at := 0
 	for line := range strings.Lines(text) {
-		number++
+		at++
 		if !strings.Contains(line, first) {
 			continue
 		}
 		short, _ := tool.Excerpt(strings.TrimSuffix(line, "\n"), 200, "")
-		f.Hint = fmt.Sprintf("its first line is nearest to line %d, %q; %s", number, short, f.Hint)
+		f.Hint = fmt.Sprintf("its first line is nearest to line %d, %q; %s", at, short, f.Hint)
 		break
 	}
 	return f

@@ -6,8 +6,8 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
@@ -99,11 +99,21 @@ func readingArtifact(args readArgs, in tool.Input) *tool.Action {
 // roomForNote is what a result keeps free for the line that says how to go on.
 const roomForNote = 300
 
-// generatedRE is how a file says, within its first headBytes bytes, that it is
-// not to be changed by hand.
-var generatedRE = regexp.MustCompile(`(?m)^\W*(Code generated .* DO NOT EDIT|@generated|DO NOT EDIT)\b`)
-
+// headBytes is where a file says, if it does, that it is generated.
 const headBytes = 1 << 10
+
+// generated reports whether a line at the start of content says that it is not
+// to be changed by hand.
+func generated(content string) bool {
+	for line := range strings.Lines(content[:runeBoundary(content, headBytes)]) {
+		line = strings.TrimLeftFunc(line, func(r rune) bool { return r != '@' && !unicode.IsLetter(r) })
+		if strings.HasPrefix(line, "@generated") || strings.HasPrefix(line, "DO NOT EDIT") ||
+			strings.HasPrefix(line, "Code generated ") && strings.Contains(line, "DO NOT EDIT") {
+			return true
+		}
+	}
+	return false
+}
 
 // excerpt shows the lines of content that args ask for, each after its number,
 // and completes d. What does not fit can be had by following NextOffset and
@@ -111,7 +121,7 @@ const headBytes = 1 << 10
 func excerpt(args readArgs, content string, d readData) (tool.Result, error) {
 	d.TotalLines = lineCount(content)
 	d.EndsInLine = strings.HasSuffix(content, "\n")
-	d.Generated = generatedRE.MatchString(content[:runeBoundary(content, headBytes)])
+	d.Generated = generated(content)
 	d.Offset = cmp.Or(args.Offset, 1)
 	if d.TotalLines == 0 && d.Offset == 1 {
 		return tool.Result{Status: tool.Success, Text: d.Path + " is empty (0 lines)", Data: data(d)}, nil
