@@ -161,7 +161,7 @@ func inClass(class string, c byte) (in, known bool) {
 	case "punct":
 		return print && c != ' ' && !lower && !upper && !digit, true
 	case "space":
-		return c == ' ' || c >= '\t' && c <= '\r', true
+		return c == ' ' || c == '\t' || c == '\n' || c == '\r', true // and no others, in git
 	case "upper":
 		return upper, true
 	case "xdigit":

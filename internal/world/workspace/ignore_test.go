@@ -69,24 +69,20 @@ func theirs(git func(string, ...string) string) []string {
 	return strings.FieldsFunc(git("", "ls-files", "--others", "--exclude-standard", "-z"), func(r rune) bool { return r == 0 })
 }
 
+// TestIgnoreAsGitDoes compares each case in a directory of its own.
 func TestIgnoreAsGitDoes(t *testing.T) {
-	files := map[string]string{}
-	for _, path := range []string{
-		"a", "b.log", "foo", "foo.c", "foobar", "#hash", "!bang", "sp ", "sp", "tab\t", "a*b", "axb", "a[b", "a]b", "a-b", "aZb", "a9b", "ä", "日",
+	paths := []string{
+		"a", "b.log", "foo.c", "foobar", "#hash", "!bang", "sp ", "sp", "tab\t", "a*b", "axb", "a[b", "a]b", "a-b", "aZb", "a9b", "ä", "日",
 		"build/x", "doc/a.txt", "doc/sub/a.txt", "doc/sub/b/a.txt", "d1/foo", "d1/foo.c", "d1/d2/foo", "d1/d2/d3/foo", "foo/bar", "x/foo/bar", "x/y/foo/bar",
-		"keep/a.log", "keep/b.log", ".hid/x", "abc/def", "abc/x/def", "abc/x/y/def", "deep/a/b/c/d", "caf\xe9", `back\slash`, "UP.TXT", "up.txt", "a b/c d",
-	} {
-		if path == "foo" {
-			continue // a directory here
-		}
-		files[path] = ""
+		"keep/a.log", "keep/b.log", ".hid/x", "abc/def", "abc/x/def", "abc/x/y/def", "deep/a/b/c/d", "caf\xe9", `back\slash`, "UP.TXT", "up.txt", "a d/c d",
+		"a\x01b", "a\x7fb", "a\tb", "a b", "a\vb", "agb", "aGb", "a~b",
 	}
-	for name, rules := range map[string]map[string]string{
+	cases := map[string]map[string]string{
 		"names":         {".gitignore": "b.log\nfoo\n*.c\n"},
 		"anchors":       {".gitignore": "/foo.c\nd1/foo\n/d1/d2\n"},
 		"directories":   {".gitignore": "foo/\nbuild/\na/\n"},
 		"comments":      {".gitignore": "#hash\n\\#hash\n\\!bang\n\n   \n"},
-		"spaces":        {".gitignore": "sp\\ \nb.log   \na b/\n"},
+		"spaces":        {".gitignore": "sp\\ \nb.log   \na d/\n"},
 		"tab at end":    {".gitignore": "tab\t\na\t\n"},
 		"negation":      {".gitignore": "*.log\n!keep/a.log\nkeep/*\n!keep/b.log\n"},
 		"no way back":   {".gitignore": "keep/\n!keep/a.log\n!\n!/\n/\n"},
@@ -105,26 +101,40 @@ func TestIgnoreAsGitDoes(t *testing.T) {
 		"nested":        {".gitignore": "*.log\nfoo\n", "keep/.gitignore": "!*.log\n", "d1/.gitignore": "/foo\n!d2/foo\n", "d1/d2/.gitignore": "d3/\n"},
 		"bytes":         {".gitignore": "caf?\n\xe4*\n\xc3\xa4\n"},
 		"case":          {".gitignore": "UP.*\n"},
-		"exclude":       {".gitignore": "!b.log\n", ".git/info/exclude": "b.log\nfoo.c\n"},
-	} {
+	}
+	for _, class := range strings.Fields("alnum alpha blank cntrl digit graph lower print punct space upper xdigit none") {
+		cases["class "+class] = map[string]string{".gitignore": "a[[:" + class + ":]]b\n"}
+	}
+	files := map[string]string{".gitignore": "!b.log\n", ".git/info/exclude": "b.log\nfoo.c\n"}
+	for name, rules := range cases {
+		for _, path := range paths {
+			files[name+"/"+path] = ""
+		}
+		for path, content := range rules {
+			files[name+"/"+path] = content
+		}
+	}
+	w := tree(t, files)
+	git := theirs(repository(t, w.Root()))
+	for name := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := tree(t, files)
-			git := repository(t, w.Root())
-			for path, content := range rules {
-				put(t, filepath.Join(w.Root(), path), false, content)
+			var want []string
+			for _, path := range git {
+				if strings.HasPrefix(path, name+"/") {
+					want = append(want, path)
+				}
 			}
-			compare(t, git, w)
+			compare(t, want, ours(t, w, name))
 		})
 	}
 }
 
-func compare(t *testing.T, git func(string, ...string) string, w *Workspace) {
+// compare compares what git says with what we say, names with names as text.
+func compare(t *testing.T, want, got []string) {
 	t.Helper()
-	want := theirs(git)
 	for i, path := range want {
 		want[i] = text(path)
 	}
-	got := ours(t, w, ".")
 	slices.Sort(want)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -157,7 +167,7 @@ func TestIgnoreAsGitDoesAtRandom(t *testing.T) {
 	}
 	w := tree(t, files)
 	git := repository(t, w.Root())
-	for range 100 {
+	for range 50 {
 		var rules strings.Builder
 		for range 1 + r.IntN(6) {
 			rules.WriteString(some(7, "a", "b", "c", "*", "**", "/", "**/", "/**", "?", "[ab]", "[!a]", "[a-c]", "!", `\`, "-", "]", "[", " ", ".f", "^", "[[:alpha:]]") + "\n")
@@ -166,7 +176,7 @@ func TestIgnoreAsGitDoesAtRandom(t *testing.T) {
 			continue
 		}
 		put(t, filepath.Join(w.Root(), ".gitignore"), false, rules.String())
-		compare(t, git, w)
+		compare(t, theirs(git), ours(t, w, "."))
 		if t.Failed() {
 			t.Fatalf("with %q", rules.String())
 		}

@@ -278,6 +278,60 @@ func TestAllOrNone(t *testing.T) {
 	}
 }
 
+// TestChangedBetween changes a file after it was checked and before it is replaced.
+func TestChangedBetween(t *testing.T) {
+	digest := edit.Digest([]byte("f\n"))
+	change := edit.Intent{Path: "f", Base: digest, Regions: []edit.Region{{Start: 0, End: 1, Old: []byte("f")}}}
+	remove := edit.Intent{Path: "f", Base: digest, Remove: true}
+	for name, test := range map[string]struct {
+		intent  edit.Intent
+		content string // instead of what was there; "" for nothing
+		want    StaleError
+	}{
+		"edit of what changed":     {change, "other\n", StaleError{"f", digest, edit.Digest([]byte("other\n"))}},
+		"edit of what is gone":     {change, "", StaleError{"f", digest, ""}},
+		"edit of what is a link":   {change, "-> other", StaleError{"f", digest, ""}},
+		"removal of what changed":  {remove, "other\n", StaleError{"f", digest, edit.Digest([]byte("other\n"))}},
+		"removal of what is gone":  {remove, "", StaleError{"f", digest, ""}},
+		"removal of a link":        {remove, "-> other", StaleError{"f", digest, ""}},
+		"creation of what is":      {create("new", "x"), "other\n", StaleError{"new", "", edit.Digest([]byte("other\n"))}},
+		"creation of what is link": {create("new", "x"), "-> none", StaleError{"new", "", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := tree(t, map[string]string{"f": "f\n"})
+			changes, err := w.prepare([]edit.Intent{test.intent})
+			if err != nil {
+				t.Fatal(err)
+			}
+			full := filepath.Join(w.Root(), test.intent.Path)
+			if err := os.RemoveAll(full); err != nil {
+				t.Fatal(err)
+			}
+			if test.content != "" {
+				put(t, full, false, test.content)
+			}
+			b := batch{w: w, folders: make(map[string]*folder)}
+			defer b.close()
+			stale, ok := errors.AsType[*StaleError](b.run(changes))
+			if !ok {
+				t.Fatalf("run: %v", err)
+			}
+			if diff := cmp.Diff(test.want, *stale); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			target, _ := os.Readlink(full)
+			content, _ := os.ReadFile(full)
+			if target != "" {
+				content = []byte("-> " + target)
+			}
+			if string(content) != test.content {
+				t.Errorf("there is %q, want %q", content, test.content)
+			}
+			noLeftovers(t, w)
+		})
+	}
+}
+
 // TestRestoreKeepsWhatOthersWrote: what another writer puts in the place of our
 // file before it is taken back stays, and the bytes from before are named.
 func TestRestoreKeepsWhatOthersWrote(t *testing.T) {
