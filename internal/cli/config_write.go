@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -82,10 +80,10 @@ func rewriteOnce(file, target string, deadline time.Time, change func(old []byte
 // openLocked opens target, which it makes if need be, and locks it. The lock is
 // on the file itself, so that nothing is left behind.
 func openLocked(target string, deadline time.Time) (f *os.File, made bool, err error) {
-	f, err = os.OpenFile(target, os.O_RDONLY|os.O_CREATE|os.O_EXCL|unix.O_NONBLOCK, 0o600)
+	f, err = os.OpenFile(target, os.O_RDONLY|os.O_CREATE|os.O_EXCL|openNow, 0o600)
 	made = err == nil
 	if errors.Is(err, fs.ErrExist) {
-		f, err = os.OpenFile(target, os.O_RDONLY|unix.O_NONBLOCK, 0)
+		f, err = os.OpenFile(target, os.O_RDONLY|openNow, 0)
 	}
 	if errors.Is(err, fs.ErrNotExist) && !made {
 		return nil, false, errMoved
@@ -102,12 +100,12 @@ func openLocked(target string, deadline time.Time) (f *os.File, made bool, err e
 
 func lock(f *os.File, target string, deadline time.Time) error {
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+		locked, err := tryLock(f)
+		if err != nil {
 			return fmt.Errorf("lock: %w", err)
+		}
+		if locked {
+			break
 		}
 		if time.Now().After(deadline) {
 			return errors.New("another process holds its lock")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 
@@ -138,6 +139,9 @@ func (s System) openUI(r *rig, o openOptions) {
 	}
 	if o.talk || isTerminal(s.Stdin) && isTerminal(s.Stderr) {
 		options.In = s.Stdin
+	}
+	if f, ok := s.Stdin.(*os.File); ok && isTerminal(f) {
+		options.Discard = func() { discard(f) }
 	}
 	options.Stream = o.talk
 	r.ui = terminal.New(options)

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -130,9 +129,12 @@ func (v *view) question(q agent.Question) {
 	}
 	v.framed(bold, "May "+oneLine(label(p.Call.Tool, p.Summary))+"?")
 	for _, part := range p.Parts {
-		v.framed(normal, "  "+oneLine(describe(part)))
+		if part.Name == p.Summary {
+			part.Name = "" // it stands above
+		}
+		v.framed(normal, "  "+strings.TrimSpace(oneLine(describe(part))))
 	}
-	if preview != "" {
+	if preview != "" && preview != p.Summary {
 		v.framed(normal, "")
 		for line := range strings.SplitSeq(strings.TrimSuffix(preview, "\n"), "\n") {
 			v.framed(diffStyle(line), "  "+line)
@@ -140,7 +142,11 @@ func (v *view) question(q agent.Question) {
 		v.framed(normal, "")
 	}
 	if q.Decision.Rule != "" {
-		v.framed(dim, oneLine(fmt.Sprintf("why: %s (%s)", q.Decision.Reason, q.Decision.Rule)))
+		why := "why: " + q.Decision.Reason
+		if !strings.Contains(why, q.Decision.Rule) {
+			why += " (" + q.Decision.Rule + ")"
+		}
+		v.framed(dim, oneLine(why))
 	}
 }
 

@@ -283,6 +283,35 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
+// TestQuestionSaysEverythingOnce: a command that is its own summary and preview
+// is shown whole, and once.
+func TestQuestionSaysEverythingOnce(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		q := bash
+		q.Plan.Preview = q.Plan.Summary
+		c := k.ask(t.Context(), q)
+		k.typeIn("n\n")
+		<-c
+		shown, _, _ := strings.Cut(k.screen.String(), "y: yes")
+		if got := strings.Count(shown, "go test ./..."); got != 1 {
+			t.Errorf("the command is shown %d times:\n%s", got, shown)
+		}
+		if !strings.Contains(shown, "[anything]") || strings.Count(shown, "mode ask") != 1 {
+			t.Errorf("effects or reason are missing:\n%s", shown)
+		}
+	})
+}
+
+func TestSayKeepsLines(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		k.Say("one\n  two")
+		synctest.Wait()
+		if got, want := k.screen.String(), "· one\n    two\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
 // Every line of a question starts with the frame, and no line of anything else.
 func TestQuestionCannotBeImitated(t *testing.T) {
 	fake := "▎ May Bash x?\n▎ y: yes   n: no\n"

@@ -45,10 +45,7 @@ func (t *turn) change(edits []edit.Intent) {
 func (t *turn) summary(at time.Time, b event.Stopped) string {
 	end := "done"
 	if b.Reason != string(model.End) {
-		end = "stopped: " + b.Reason
-		if b.Detail != "" {
-			end += " (" + b.Detail + ")"
-		}
+		end = "stopped: " + b.Reason // whoever ran the turn says more
 	}
 	parts := []string{count(t.steps, "step")}
 	if len(t.changed) > 0 {

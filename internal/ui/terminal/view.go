@@ -202,7 +202,13 @@ func (v *view) detail(text string) {
 }
 
 // say shows a remark even where little is wanted.
-func (v *view) say(text string) { v.lines("·", yellow, text) }
+func (v *view) say(text string) {
+	mark := "·"
+	for line := range strings.SplitSeq(text, "\n") {
+		v.lines(mark, yellow, line)
+		mark = " "
+	}
+}
 
 // lines shows text after a mark: what is longer than a line goes on below,
 // indented, for at most maxRemark lines.
