@@ -46,7 +46,10 @@ type Text struct {
 // A drift is a place from which on content and bytes lie at a new distance.
 type drift struct{ content, raw int }
 
-// Read returns the text file that path leads to.
+// Read returns the text file that path leads to, as it is at one moment unless
+// it is being written to. It does not wait for anyone: what is no regular file is
+// ErrIsDirectory or ErrNotRegular, what is no text ErrBinary, and what has more
+// than MaxFile bytes ErrTooLarge.
 func (w *Workspace) Read(path string) (Text, error) {
 	at, err := w.resolve(path)
 	if err != nil {

@@ -37,7 +37,7 @@ func tree(t *testing.T, files map[string]string) *Workspace {
 
 func put(t *testing.T, full string, dir bool, content string) {
 	t.Helper()
-	err := os.MkdirAll(filepath.Dir(full), 0o755)
+	err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.Chmod(filepath.Dir(full), 0o755)) // whatever the umask
 	target, link := strings.CutPrefix(content, "-> ")
 	switch {
 	case err != nil:
@@ -46,7 +46,7 @@ func put(t *testing.T, full string, dir bool, content string) {
 	case link:
 		err = os.Symlink(target, full)
 	default:
-		err = os.WriteFile(full, []byte(content), 0o644)
+		err = errors.Join(os.WriteFile(full, []byte(content), 0o644), os.Chmod(full, 0o644))
 	}
 	if err != nil {
 		t.Fatal(err)
