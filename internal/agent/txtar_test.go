@@ -1,0 +1,584 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/decide/session"
+	"github.com/belay-agent/belay/internal/toolbox"
+	"github.com/belay-agent/belay/internal/world/journal"
+	"github.com/belay-agent/belay/internal/world/process"
+	"github.com/belay-agent/belay/internal/world/provider"
+	"github.com/belay-agent/belay/internal/world/workspace"
+)
+
+var update = flag.Bool("update", false, "rewrite what the sessions in testdata expect")
+
+// TestSessions plays whole sessions, one for each archive in testdata, with the
+// real tools, workspace, processes and journal. An archive holds
+//
+//	options            lines "key: value", see script.option
+//	input              what the user says: a line is a turn
+//	w/PATH             the workspace
+//	step ...           the model's side, as docs/rehearsal.md has it
+//	interfere cN PATH  a file that the user writes just before call cN acts,
+//	                   or with turnN before that turn
+//	steer cN           what the user says while call cN acts
+//	events             what is to be recorded, an event a line, see story
+//	result cN          the whole text of a result, for those worth looking at
+//	after/PATH         the files of the workspace that differ in the end
+//
+// The last three are what -update rewrites; of results those that are there.
+func TestSessions(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no sessions: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			played := play(t, parse(t, archive))
+			got := played.archive(archive)
+			if *update {
+				if err := os.WriteFile(file, txtar.Format(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(string(txtar.Format(archive)), string(txtar.Format(got))); diff != "" {
+				t.Errorf("what happened is not what was expected (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestR005_NothingOptionalIsOn: no sub-agents, no planner, no second model. The
+// sessions above run with exactly this.
+func TestR005_NothingOptionalIsOn(t *testing.T) {
+	played := play(t, script{
+		mode: policy.ModeFull, inputs: []string{"hello"}, steps: []byte("-- step --\nsay: Hello.\n"),
+	})
+	opened, ok := played.events[0].Body.(event.Opened)
+	if !ok {
+		t.Fatalf("the first event is %+v", played.events[0].Body)
+	}
+	var offered []string
+	for _, spec := range opened.Tools {
+		offered = append(offered, spec.Name)
+	}
+	want := []string{"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Bash", "Todo"}
+	if diff := cmp.Diff(want, offered); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff("opened mode full\nasked hello\nreplied end: Hello.\nstopped end\n", played.story()); diff != "" {
+		t.Errorf("story (-want +got):\n%s", diff)
+	}
+}
+
+// TestR006_HoldsOverManySteps makes 40 changes, each of which needs what the one
+// before it came to, while every request repeats the one before it.
+func TestR006_HoldsOverManySteps(t *testing.T) {
+	const changes = 40
+	var steps strings.Builder
+	steps.WriteString("-- step --\ncall: Read {\"path\": \"n\"}\n-- step --\nexpect: result /^1\\t(?P<n>0)$/\n")
+	for i := 1; i <= changes; i++ {
+		fmt.Fprintf(&steps, "call: Edit {\"path\": \"n\", \"old\": \"${n}\\n\", \"new\": \"%d\\n\"}\n", i)
+		fmt.Fprintf(&steps, "-- step %d --\nexpect: not error\nexpect: result /(?m)^\\+(?P<n>%d)$/\n", i, i)
+	}
+	steps.WriteString("say: It is ${n} now.\n")
+	played := play(t, script{
+		mode: policy.ModeFull, inputs: []string{"count"}, steps: []byte(steps.String()),
+		workspace: map[string]string{"n": "0\n", "other": "untouched\n"},
+	})
+	if err := played.errs[0]; err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"n": "40\n", "other": "untouched\n"}, played.after); diff != "" {
+		t.Errorf("workspace (-want +got):\n%s", diff)
+	}
+	var before event.Sent
+	requests := 0
+	for _, e := range played.events {
+		sent, ok := e.Body.(event.Sent)
+		if !ok {
+			continue
+		}
+		const end = len("]}") // of the messages and of the request
+		if requests > 0 && sent.Repeats < before.Bytes-end {
+			t.Errorf("request %d repeats %d bytes of the %d before it", requests+1, sent.Repeats, before.Bytes)
+		}
+		before = sent
+		requests++
+	}
+	if want := changes + 2; requests != want {
+		t.Errorf("%d requests, want %d", requests, want)
+	}
+}
+
+// A script is an archive, taken apart.
+type script struct {
+	mode      policy.Mode
+	limits    agent.Limits
+	bounds    map[string]int // what must not be exceeded: calls, steps, tokens
+	answers   []agent.Answer // to the questions, in order
+	approver  bool
+	inputs    []string
+	workspace map[string]string
+	steps     []byte
+	meddling  map[string][]txtar.File // what the user does, by when: "c1", "turn2"
+	steering  map[string]string       // what the user says, by call
+}
+
+func parse(t *testing.T, archive *txtar.Archive) script {
+	t.Helper()
+	s := script{
+		mode: policy.ModeFull, bounds: make(map[string]int), workspace: make(map[string]string),
+		meddling: make(map[string][]txtar.File), steering: make(map[string]string),
+	}
+	var steps txtar.Archive
+	for _, f := range archive.Files {
+		kind, rest, _ := strings.Cut(f.Name, " ")
+		switch {
+		case kind == "options":
+			for line := range strings.Lines(string(f.Data)) {
+				s.option(t, strings.TrimSpace(line))
+			}
+		case kind == "input":
+			s.inputs = strings.Split(strings.TrimSpace(string(f.Data)), "\n")
+		case kind == "step":
+			steps.Files = append(steps.Files, f)
+		case kind == "interfere":
+			when, path, _ := strings.Cut(rest, " ")
+			s.meddling[when] = append(s.meddling[when], txtar.File{Name: path, Data: f.Data})
+		case kind == "steer":
+			s.steering[rest] = strings.TrimSpace(string(f.Data))
+		case strings.HasPrefix(f.Name, "w/"):
+			s.workspace[strings.TrimPrefix(f.Name, "w/")] = string(f.Data)
+		case kind == "events", kind == "result", strings.HasPrefix(f.Name, "after/"):
+		default:
+			t.Fatalf("%q is no part of a session", f.Name)
+		}
+	}
+	s.steps = txtar.Format(&steps)
+	return s
+}
+
+// option takes a line such as "mode: ask", "steps: 3", "approve: allow",
+// "approve: deny not this", or a bound such as "at most: 4 calls".
+func (s *script) option(t *testing.T, line string) {
+	t.Helper()
+	key, value, _ := strings.Cut(line, ": ")
+	number, unit, _ := strings.Cut(value, " ")
+	n, err := strconv.Atoi(number)
+	switch {
+	case key == "mode":
+		s.mode = policy.Mode(value)
+	case key == "steps" && err == nil:
+		s.limits.Steps = n
+	case key == "approve":
+		s.approver = true
+		verdict, reason, _ := strings.Cut(value, " ")
+		s.answers = append(s.answers, agent.Answer{Allow: verdict == "allow", Reason: reason})
+	case key == "at most" && err == nil:
+		s.bounds[unit] = n
+	default:
+		t.Fatalf("option %q is not known", line)
+	}
+}
+
+// A record is what came of a script.
+type record struct {
+	root   string
+	events []event.Event
+	errs   []error
+	before map[string]string
+	after  map[string]string
+}
+
+func play(t *testing.T, s script) *record {
+	t.Helper()
+	root, kept := t.TempDir(), t.TempDir()
+	for path, text := range s.workspace {
+		write(t, root, path, text)
+	}
+	r := &record{root: root, before: s.workspace}
+	j, err := journal.Open(kept, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	options := s.options(t, r, j)
+	var a *agent.Agent
+	options.Before = func(_ context.Context, call string, _ effect.Set) error {
+		for _, f := range s.meddling[call] {
+			write(t, root, f.Name, string(f.Data))
+		}
+		if text, ok := s.steering[call]; ok && !a.Steer(text) {
+			t.Errorf("%q was said too late", text)
+		}
+		return nil
+	}
+	if a, err = agent.Open(t.Context(), new(session.State), options); err != nil {
+		t.Fatal(err)
+	}
+	for i, input := range s.inputs {
+		for _, f := range s.meddling[fmt.Sprintf("turn%d", i+1)] {
+			write(t, root, f.Name, string(f.Data))
+		}
+		r.errs = append(r.errs, a.Turn(t.Context(), agent.Input{Text: input}))
+	}
+	r.after = tree(t, root)
+	r.checkJournal(t, j, kept)
+	r.checkCalls(t)
+	r.checkBounds(t, s.bounds)
+	if len(s.meddling) == 0 {
+		r.checkPatches(t)
+	}
+	return r
+}
+
+// options are what belay itself runs with, without its settings.
+func (s *script) options(t *testing.T, r *record, j *journal.Journal) agent.Options {
+	t.Helper()
+	w, err := workspace.Open(r.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	host, err := process.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { host.Close() })
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	shell, err := process.Shell(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rehearsed, err := provider.NewRehearsed(t.Name(), s.steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := agent.Options{
+		Journal: j, Provider: rehearsed,
+		Tools: toolbox.All(toolbox.Options{
+			Workspace: w, Host: host, Bash: toolbox.BashOptions{Root: w.Root(), Env: env, Shell: shell},
+		}),
+		Session: event.Opened{Session: t.Name(), Root: w.Root(), Mode: string(s.mode)},
+		Policy:  policy.Policy{Mode: s.mode},
+		Limits:  s.limits,
+		Rules: func(context.Context) ([]event.Ruled, error) {
+			files, err := w.RuleFiles()
+			var ruled []event.Ruled
+			for _, f := range files {
+				ruled = append(ruled, event.Ruled{Path: f.Path, Digest: f.Digest, Text: f.Content})
+			}
+			return ruled, err
+		},
+		Observe: func(signal agent.Signal) {
+			if x, ok := signal.(agent.Recorded); ok {
+				r.events = append(r.events, x.Event)
+			}
+		},
+	}
+	if s.approver {
+		o.Approve = func(context.Context, agent.Question) (agent.Answer, error) {
+			if len(s.answers) == 0 {
+				return agent.Answer{}, fmt.Errorf("the session has no more answers")
+			}
+			answer := s.answers[0]
+			s.answers = s.answers[1:]
+			return answer, nil
+		}
+	}
+	return o
+}
+
+// checkJournal reports a log on disk that is not what was observed.
+func (r *record) checkJournal(t *testing.T, j *journal.Journal, dir string) {
+	t.Helper()
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var state session.State
+	var kept []event.Event
+	for e, err := range journal.Read(dir) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := state.Apply(e); err != nil {
+			t.Error(err)
+		}
+		if _, own := e.Body.(event.Opaque); !own {
+			kept = append(kept, e)
+		}
+	}
+	if diff := cmp.Diff(r.events, kept); diff != "" {
+		t.Errorf("the log on disk is not what was observed (-observed +kept):\n%s", diff)
+	}
+	if open := state.Open(); len(open) > 0 {
+		t.Errorf("calls are left open: %+v", open)
+	}
+}
+
+// checkCalls reports calls that have not exactly one result.
+func (r *record) checkCalls(t *testing.T) {
+	t.Helper()
+	results := make(map[string]int)
+	for _, e := range r.events {
+		switch b := e.Body.(type) {
+		case event.Replied:
+			for _, c := range b.Message.Calls() {
+				results[c.ID] += 0
+			}
+		case event.Finished:
+			results[b.Call]++
+		}
+	}
+	for id, n := range results {
+		if n != 1 {
+			t.Errorf("%s has %d results, want one", id, n)
+		}
+	}
+}
+
+func (r *record) checkBounds(t *testing.T, bounds map[string]int) {
+	t.Helper()
+	spent := map[string]int{"calls": 0, "steps": 0, "tokens": 0}
+	for _, e := range r.events {
+		switch b := e.Body.(type) {
+		case event.Replied:
+			spent["steps"]++
+			spent["tokens"] += b.Usage.Total()
+		case event.Finished:
+			spent["calls"]++
+		}
+	}
+	for unit, most := range bounds {
+		got, known := spent[unit]
+		t.Logf("%d of at most %d %s", got, most, unit)
+		if !known || got > most || got == 0 {
+			t.Errorf("it took %d %s, want 1 to %d", got, unit, most)
+		}
+	}
+}
+
+// checkPatches reports diffs that do not lead from the workspace as it was to
+// the workspace as it is: whoever reads the log must be able to apply them. The
+// model is not shown again what it has just written in full, but people are.
+func (r *record) checkPatches(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	for path, text := range r.before {
+		write(t, dir, path, text)
+	}
+	plans := make(map[string]tool.Plan)
+	for _, e := range r.events {
+		switch b := e.Body.(type) {
+		case event.Planned:
+			plans[b.Plan.Call.ID] = b.Plan
+		case event.Finished:
+			plan := plans[b.Call]
+			if plan.Call.Tool == "Bash" && b.Result.Status == tool.Success {
+				return // it may have changed anything
+			}
+			if len(b.Result.Edits) == 0 {
+				continue
+			}
+			apply(t, dir, plan.Preview)
+			if _, shown, _ := strings.Cut(b.Result.Text, "\n"); shown != "" && shown != plan.Preview {
+				t.Errorf("%s was to be\n%s\nand is said to be\n%s", b.Call, plan.Preview, shown)
+			}
+		}
+	}
+	want := make(map[string]string)
+	for path, text := range r.after {
+		want[path] = strings.ReplaceAll(text, "\r\n", "\n") // as a diff shows it
+	}
+	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+		t.Errorf("the diffs do not make the workspace what it is (-is +patched):\n%s", diff)
+	}
+}
+
+func apply(t *testing.T, dir, patch string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), "git", "apply", "-")
+	c.Dir, c.Stdin = dir, strings.NewReader(patch)
+	c.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "GIT_CONFIG_GLOBAL="+os.DevNull)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("git apply: %v\n%s%s", err, out, patch)
+	}
+}
+
+// archive returns what a recording of r looks like.
+func (r *record) archive(from *txtar.Archive) *txtar.Archive {
+	to := &txtar.Archive{Comment: from.Comment}
+	var wanted []string
+	for _, f := range from.Files {
+		switch kind, id, _ := strings.Cut(f.Name, " "); {
+		case kind == "events", strings.HasPrefix(f.Name, "after/"):
+		case kind == "result":
+			wanted = append(wanted, id)
+		default:
+			to.Files = append(to.Files, f)
+		}
+	}
+	to.Files = append(to.Files, txtar.File{Name: "events", Data: []byte(r.story())})
+	for _, id := range wanted {
+		to.Files = append(to.Files, txtar.File{Name: "result " + id, Data: r.text(id)})
+	}
+	for path, text := range r.after {
+		if before, ok := r.before[path]; !ok || before != text {
+			to.Files = append(to.Files, txtar.File{Name: "after/" + path, Data: []byte(text)})
+		}
+	}
+	slices.SortStableFunc(to.Files, func(a, b txtar.File) int {
+		if !strings.HasPrefix(a.Name, "after/") || !strings.HasPrefix(b.Name, "after/") {
+			return 0
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	for path := range r.before {
+		if _, ok := r.after[path]; !ok {
+			to.Files = append(to.Files, txtar.File{Name: "gone/" + path})
+		}
+	}
+	return to
+}
+
+// text returns the whole text of a result.
+func (r *record) text(id string) []byte {
+	for _, e := range r.events {
+		if b, ok := e.Body.(event.Finished); ok && b.Call == id {
+			return []byte(r.plain(b.Result.Text) + "\n")
+		}
+	}
+	return nil
+}
+
+// story tells the events, one a line, without what differs from run to run:
+// times, digests, the place, and the order in which calls that ran side by side
+// ended.
+func (r *record) story() string {
+	var lines, ended []string
+	for _, e := range r.events {
+		line := r.line(e.Body)
+		if strings.HasPrefix(line, "finished") {
+			ended = append(ended, line)
+			continue
+		}
+		slices.Sort(ended)
+		lines = append(lines, ended...)
+		ended = nil
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	for i, err := range r.errs {
+		if err != nil {
+			lines = append(lines, fmt.Sprintf("turn %d ended in: %v", i+1, err))
+		}
+	}
+	return r.plain(strings.Join(lines, "\n")) + "\n"
+}
+
+func (r *record) plain(text string) string { return strings.ReplaceAll(text, r.root, "$ROOT") }
+
+func (r *record) line(body event.Body) string {
+	switch b := body.(type) {
+	case event.Opened:
+		return "opened mode " + b.Mode
+	case event.Ruled:
+		return "ruled " + b.Path
+	case event.Asked:
+		return "asked " + b.Text
+	case event.Replied:
+		line := "replied " + string(b.Stop)
+		for _, c := range b.Message.Calls() {
+			line += " " + c.ID
+		}
+		return line + said(b.Message)
+	case event.Planned:
+		return fmt.Sprintf("planned %s %s: %s", b.Plan.Call.ID, b.Plan.Call.Tool, b.Plan.Summary)
+	case event.Decided:
+		return strings.TrimRight(fmt.Sprintf("decided %s %s by %s: %s", b.Call, b.Verdict, b.By, b.Reason), ": ")
+	case event.Started:
+		if b.Reads {
+			return "started " + b.Call + " reads"
+		}
+		return "started " + b.Call
+	case event.Finished:
+		line := fmt.Sprintf("finished %s %s", b.Call, b.Result.Status)
+		if f := b.Result.Failure; f != nil {
+			line += " " + string(f.Kind)
+		}
+		first, _, _ := strings.Cut(b.Result.Text, "\n")
+		return line + ": " + first
+	case event.Stopped:
+		return strings.TrimSpace("stopped " + b.Reason + " " + b.Detail)
+	case event.Sent, event.Packed:
+		return ""
+	}
+	return fmt.Sprintf("%+v", body)
+}
+
+// said returns the first line of the words of m.
+func said(m model.Message) string {
+	first, _, _ := strings.Cut(m.Text(), "\n")
+	if first == "" {
+		return ""
+	}
+	return ": " + first
+}
+
+func write(t *testing.T, root, path, text string) {
+	t.Helper()
+	file := filepath.Join(root, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Error(err)
+	}
+}
+
+// tree returns the files below root.
+func tree(t *testing.T, root string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(root, path))
+		all[path] = string(bytes.Clone(b))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
