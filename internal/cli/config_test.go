@@ -88,11 +88,6 @@ pass = ["GH_TOKEN", "MY_VAR"]
 [bash]
 timeout = "5m"
 
-[output]
-lines = 500
-bytes = 20480
-edge = 10
-
 [providers.local]
 base_url = "http://${HOST}:11434/v1"
 key = "any"
@@ -115,9 +110,8 @@ func TestLoadConfig(t *testing.T) {
 			rule(t, "Read(.env)", policy.Deny, policy.FromUser),
 			rule(t, "Write(.git/**)", policy.Deny, policy.FromUser),
 		},
-		Pass:   []string{"GH_TOKEN", "MY_VAR"},
-		Bash:   Bash{Timeout: 5 * time.Minute},
-		Output: Output{Lines: 500, Bytes: 20_480, Edge: 10},
+		Pass: []string{"GH_TOKEN", "MY_VAR"},
+		Bash: Bash{Timeout: 5 * time.Minute},
 		Providers: map[string]Provider{
 			"local":     {API: "openai", BaseURL: "http://localhost:11434/v1", Key: "any"},
 			"anthropic": {API: "anthropic", Key: "sk-123", KeyEnv: "MY_KEY"},
@@ -142,17 +136,16 @@ func TestLoadConfig(t *testing.T) {
 		"rules.allow = Bash(go test ./...) (F:17)", "rules.ask = Write(go.mod) (F:18)",
 		"rules.deny = Read(.env) (F:19)", "rules.deny = Write(.git/**) (F:19)",
 		"env.pass = GH_TOKEN, MY_VAR (F:22)", "bash.timeout = 5m0s (F:25)",
-		"output.lines = 500 (F:28)", "output.bytes = 20480 (F:29)", "output.edge = 10 (F:30)",
-		"providers.anthropic.api = anthropic (default)", "providers.anthropic.key_env = MY_KEY (F:37)",
+		"providers.anthropic.api = anthropic (default)", "providers.anthropic.key_env = MY_KEY (F:32)",
 		"providers.local.api = openai (default)",
-		"providers.local.base_url = http://localhost:11434/v1 (F:33)", "providers.local.key = (set) (F:34)",
+		"providers.local.base_url = http://localhost:11434/v1 (F:28)", "providers.local.key = (set) (F:29)",
 	}
 	if d := cmp.Diff(shown, got); d != "" {
 		t.Error(d)
 	}
 }
 
-// R059, R239: what the requirements fix by default, and that it can be set, is
+// R059: what the requirements fix by default, and that it can be set, is
 // above.
 func TestDefaults(t *testing.T) {
 	dir := t.TempDir()
@@ -170,7 +163,6 @@ func TestDefaults(t *testing.T) {
 			want := Settings{
 				Mode: policy.ModeAsk, Limits: agent.Limits{Parallel: 8},
 				Breaker: agent.Breaker{Failures: 3, Cooldown: 300 * time.Second},
-				Output:  Output{Lines: 2000, Bytes: 51_200, Edge: 40},
 			}
 			c := load(t, from)
 			if d := cmp.Diff(want, c.Settings, cmpopts.EquateEmpty()); d != "" {

@@ -84,9 +84,7 @@ key = "user-key"
 		{"model of a usual provider", `model = "openai/gpt"`, func(s *Settings) { s.Model = "openai/gpt" }, nil},
 		{"model of another provider", `model = "evil/gpt"`, nil, []string{":1: model is ignored: a project may only tighten, and corp/big is in effect"}},
 		{"rehearsal", `model = "script:a.txtar"`, nil, []string{":1: model is ignored: a project may only tighten, and corp/big is in effect"}},
-		{"effort and output", "effort = \"low\"\n[output]\nlines = 100\nbytes = 60000\n", func(s *Settings) { s.Effort, s.Output.Lines = "low", 100 }, []string{
-			":4: output.bytes is ignored: a project may only tighten, and 51200 is in effect",
-		}},
+		{"effort", `effort = "low"`, func(s *Settings) { s.Effort = "low" }, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

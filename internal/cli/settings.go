@@ -17,20 +17,12 @@ type Settings struct {
 	Rules     []policy.Rule // of the user and of a trusted project
 	Pass      []string      // names of variables that commands get beside the usual ones
 	Bash      Bash
-	Output    Output
 	Providers map[string]Provider // by name
 }
 
 // Bash is what can be set about commands.
 type Bash struct {
 	Timeout time.Duration // of a command that asks for none; 0 leaves it to the tool
-}
-
-// Output is how much of a long result the model sees.
-type Output struct {
-	Lines int // that are shown in full
-	Bytes int // that are shown in full, and of which head and tail have at most as many
-	Edge  int // lines shown of head and of tail of what is longer
 }
 
 // A Provider is how to reach a model API. Its Key is resolved: the text that
@@ -47,7 +39,6 @@ func defaultSettings() Settings {
 		Mode:      policy.ModeAsk,
 		Limits:    agent.Limits{Parallel: 8},
 		Breaker:   agent.Breaker{Failures: 3, Cooldown: 300 * time.Second},
-		Output:    Output{Lines: 2000, Bytes: 51_200, Edge: 40},
 		Providers: make(map[string]Provider),
 	}
 }

@@ -74,9 +74,6 @@ func knobs() []knob {
 
 		scalarKnob("bash.timeout", asSpan, func(s *Settings) *time.Duration { return &s.Bash.Timeout }, parseSpan, showSpan,
 			func(s *Settings, next time.Duration) bool { return lowers(s.Bash.Timeout, next) }),
-		countKnob("output.lines", 1, 1_000_000, func(s *Settings) *int { return &s.Output.Lines }),
-		countKnob("output.bytes", 1024, 64<<20, func(s *Settings) *int { return &s.Output.Bytes }),
-		countKnob("output.edge", 1, 1_000_000, func(s *Settings) *int { return &s.Output.Edge }),
 	}
 }
 

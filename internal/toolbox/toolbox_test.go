@@ -163,7 +163,7 @@ func TestR016_DescriptionsSayWhatIsTouched(t *testing.T) {
 		case s.Idempotency == tool.ReadOnly:
 			says("Only reads", "parallel")
 		default:
-			says("Writes one file", "can be undone", "parallel")
+			says("Writes one file", "parallel")
 		}
 	}
 }
