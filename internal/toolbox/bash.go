@@ -170,7 +170,7 @@ func ending(e process.Exit, c process.Command) string {
 	var why string
 	switch {
 	case e.TimedOut:
-		why = fmt.Sprintf("timed out after %s: ", e.Took.Round(100*time.Millisecond))
+		why = fmt.Sprintf("timed out after %s: ", c.Timeout)
 	case e.Idle:
 		why = fmt.Sprintf("silent for %s: ", c.Silence)
 	case e.Cancelled:

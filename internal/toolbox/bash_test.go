@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,10 @@ func bash(t testing.TB, s *shelf, command string) (tool.Result, bashFacts) {
 	return bashWith(t, bashIn(t, t.TempDir(), BashOptions{}), tool.Env{Spill: s.spill}, bashArgs{Command: command})
 }
 
+// tookRE finds the time that a command took, which is said where a busy machine
+// makes it long.
+var tookRE = regexp.MustCompile(`((?:exit status \d+|ended by SIG\w+)) after [0-9.ms]+$`)
+
 func bashWith(t testing.TB, b tool.Tool, env tool.Env, args bashArgs) (tool.Result, bashFacts) {
 	t.Helper()
 	a, err := b.Prepare(t.Context(), bashCall(t, args))
@@ -97,6 +102,7 @@ func bashWith(t testing.TB, b tool.Tool, env tool.Env, args bashArgs) (tool.Resu
 	if err := json.Unmarshal(r.Data, &f); err != nil {
 		t.Fatal(err)
 	}
+	r.Text = tookRE.ReplaceAllString(r.Text, "$1")
 	return r, f
 }
 
@@ -250,7 +256,7 @@ func TestR018_TimeoutEndsTheTreeAndKeepsTheOutput(t *testing.T) {
 	if took := time.Since(began); took > 5*(2*time.Second+process.DefaultGrace) {
 		t.Errorf("took %s", took)
 	}
-	if !strings.HasPrefix(r.Text, "begun\ntimed out after 2") || kindOf(r) != tool.TimedOut || !f.TimedOut || r.Status != tool.Error {
+	if !strings.HasPrefix(r.Text, "begun\ntimed out after 2s: ") || kindOf(r) != tool.TimedOut || !f.TimedOut || r.Status != tool.Error {
 		t.Errorf("%s %q", r.Status, r.Text)
 	}
 	pid, err := os.ReadFile(filepath.Join(dir, "pid"))
@@ -498,6 +504,27 @@ func TestBashDescriptionIsShort(t *testing.T) {
 	for text, most := range map[string]int{s.Description: 120, string(s.Input): 90} {
 		if n, err := codec.Count(text); err != nil || n > most {
 			t.Errorf("%d tokens, more than %d, %v: %s", n, most, err, text)
+		}
+	}
+}
+
+// TestEnding: the last line says how it ended and, from a second on, how long
+// that took.
+func TestEnding(t *testing.T) {
+	c := process.Command{Timeout: 2 * time.Second, Silence: 3 * time.Second}
+	for _, tc := range []struct {
+		exit process.Exit
+		want string
+	}{
+		{process.Exit{Took: 999 * time.Millisecond}, "exit status 0"},
+		{process.Exit{Code: 3, Took: 1250 * time.Millisecond}, "exit status 3 after 1.3s"},
+		{process.Exit{Code: -1, Signal: "SIGKILL", Took: time.Minute}, "ended by SIGKILL after 1m0s"},
+		{process.Exit{Code: -1, Signal: "SIGTERM", TimedOut: true, Took: 4 * time.Second}, "timed out after 2s: ended by SIGTERM"},
+		{process.Exit{Code: -1, Signal: "SIGTERM", Idle: true, Took: 4 * time.Second}, "silent for 3s: ended by SIGTERM"},
+		{process.Exit{Code: 1, Cancelled: true}, "cancelled: exit status 1"},
+	} {
+		if got := ending(tc.exit, c); got != tc.want {
+			t.Errorf("ending(%+v) = %q, want %q", tc.exit, got, tc.want)
 		}
 	}
 }
