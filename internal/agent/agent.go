@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,7 +22,7 @@ type Agent struct {
 	state *session.State
 	tools map[string]tool.Tool // offered and own
 	specs []tool.Spec          // offered
-	sent  []byte               // the newest request
+	sent  sheet                // the newest request
 
 	watching sync.Mutex // held while Observe runs
 
@@ -199,35 +198,21 @@ func (a *Agent) send(r *model.Request) (*model.Request, error) {
 	r.Model, r.MaxOutput = a.Model.Name, a.Model.MaxOutput
 	r.Effort, r.Schema = a.Effort, a.Schema
 	r.Open = a.Journal.Artifact
-	b, err := json.Marshal(r)
+	sheet, err := a.sent.next(r)
 	if err != nil {
 		return nil, fmt.Errorf("encode a request: %w", err)
 	}
-	repeats := shared(a.sent, b)
+	repeats, rest := sheet.beyond(a.sent)
 	spill, err := a.Journal.Spill("request")
 	if err != nil {
 		return nil, err
 	}
-	_, err = spill.Write(b[repeats:])
+	_, err = spill.Write(bytes.Join(rest, nil))
 	if err := errors.Join(err, spill.Close()); err != nil {
 		return nil, fmt.Errorf("keep a request: %w", err)
 	}
-	a.sent = b
-	return r, a.record(event.Sent{Request: spill.Handle(), Repeats: repeats, Bytes: len(b)})
-}
-
-// shared returns how many leading bytes a and b have in common.
-func shared(a, b []byte) int {
-	n := min(len(a), len(b))
-	if bytes.Equal(a[:n], b[:n]) {
-		return n
-	}
-	for i := range n {
-		if a[i] != b[i] {
-			return i
-		}
-	}
-	return n
+	a.sent = sheet
+	return r, a.record(event.Sent{Request: spill.Handle(), Repeats: repeats, Bytes: sheet.size()})
 }
 
 // keep records the words of a reply that broke off: not its calls, which never
