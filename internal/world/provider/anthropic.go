@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"net/http"
 	"strings"
@@ -27,7 +26,7 @@ func (m *messages) Stream(ctx context.Context, req *model.Request) iter.Seq2[mod
 	if err != nil {
 		return func(yield func(model.Delta, error) bool) { yield(nil, err) }
 	}
-	return m.post.stream(ctx, body, func() listener { return &messagesListener{from: m.name, req: req} })
+	return m.post.stream(ctx, body, func() listener { return newMessagesListener(m.name, req) })
 }
 
 // What stays the same from step to step stands first; the SDK would put the
@@ -177,139 +176,6 @@ func messagesBlock(req *model.Request, p spoken) (anthropic.ContentBlockParamUni
 		return anthropic.ContentBlockParamUnion{OfToolResult: result}, nil
 	}
 	return anthropic.ContentBlockParamUnion{}, p.reject("a part of unknown type %T", p.part)
-}
-
-// A messagesListener makes a reply out of the events of a message.
-type messagesListener struct {
-	from string
-	req  *model.Request
-
-	message anthropic.Message
-	args    map[int64]*strings.Builder // of calls, by block
-	order   map[int64]int              // of calls, by block
-	stopped bool
-}
-
-func (l *messagesListener) hear(f frame) ([]model.Delta, error) {
-	if strings.TrimSpace(f.data) == "" {
-		return nil, nil
-	}
-	data := []byte(f.data)
-	var head struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		if f.name == "error" {
-			return nil, &saidError{data}
-		}
-		return nil, fmt.Errorf("an event of the stream: %w", err)
-	}
-	switch head.Type {
-	case "error":
-		return nil, &saidError{data}
-	case "message_stop":
-		l.stopped = true
-	case "message_start", "message_delta", "content_block_start", "content_block_delta", "content_block_stop":
-	default: // a ping, or what a newer server adds
-		if f.name == "error" {
-			return nil, &saidError{data}
-		}
-		return nil, nil
-	}
-	var e anthropic.MessageStreamEventUnion
-	if err := json.Unmarshal(data, &e); err != nil {
-		return nil, fmt.Errorf("an event of the stream: %w", err)
-	}
-	if err := l.message.Accumulate(e); err != nil {
-		return nil, fmt.Errorf("an event of the stream: %w", err)
-	}
-	return l.deltas(e), nil
-}
-
-// deltas returns what e says to whoever watches, and keeps the arguments of
-// calls as they were written.
-func (l *messagesListener) deltas(e anthropic.MessageStreamEventUnion) []model.Delta {
-	switch e.Type {
-	case "content_block_start":
-		switch e.ContentBlock.Type {
-		case "text":
-			if e.ContentBlock.Text != "" {
-				return []model.Delta{model.TextDelta{Text: e.ContentBlock.Text}}
-			}
-		case "tool_use":
-			if l.args == nil {
-				l.args, l.order = map[int64]*strings.Builder{}, map[int64]int{}
-			}
-			l.order[e.Index] = len(l.order)
-			l.args[e.Index] = &strings.Builder{}
-			return []model.Delta{model.CallDelta{Index: l.order[e.Index], Tool: e.ContentBlock.Name}}
-		}
-	case "content_block_delta":
-		switch e.Delta.Type {
-		case "text_delta":
-			return []model.Delta{model.TextDelta{Text: e.Delta.Text}}
-		case "thinking_delta":
-			return []model.Delta{model.ReasoningDelta{Text: e.Delta.Thinking}}
-		case "input_json_delta":
-			if args := l.args[e.Index]; args != nil {
-				args.WriteString(e.Delta.PartialJSON)
-				return []model.Delta{model.CallDelta{Index: l.order[e.Index], Tool: l.message.Content[e.Index].Name, Args: e.Delta.PartialJSON}}
-			}
-		}
-	}
-	return nil
-}
-
-// complete implements listener.
-func (l *messagesListener) complete() (ended, over bool) {
-	_, known := l.stop()
-	return l.stopped && known, l.stopped
-}
-
-func (l *messagesListener) stop() (stop model.Stop, known bool) {
-	switch l.message.StopReason {
-	case anthropic.StopReasonEndTurn, anthropic.StopReasonStopSequence, anthropic.StopReasonToolUse:
-		if len(l.args) > 0 {
-			return model.Calls, true
-		}
-		return model.End, true
-	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
-		return model.Length, true
-	case anthropic.StopReasonRefusal:
-		return model.Refused, true
-	}
-	return model.Cut, false
-}
-
-func (l *messagesListener) reply() model.Reply {
-	m := model.Message{Role: model.Assistant, From: l.from}
-	for i, b := range l.message.Content {
-		switch b.Type {
-		case "text":
-			if b.Text != "" {
-				m.Parts = append(m.Parts, model.Text{Text: b.Text})
-			}
-		case "tool_use":
-			args := l.args[int64(i)].String()
-			if args == "" {
-				args = string(b.Input) // some servers send it whole
-			}
-			m.Parts = append(m.Parts, readCall(b.Name, args))
-		default: // thinking, and what a newer model adds: opaque
-			m.Parts = append(m.Parts, model.Reasoning{Text: b.Thinking, Raw: json.RawMessage(b.RawJSON())})
-		}
-	}
-	r := model.Reply{Message: m}
-	r.Stop, _ = l.stop()
-	u := l.message.Usage
-	r.Usage = model.Usage{
-		Input: int(u.InputTokens), Cached: int(u.CacheReadInputTokens), CacheWrite: int(u.CacheCreationInputTokens),
-		Output: int(u.OutputTokens), Reasoning: int(u.OutputTokensDetails.ThinkingTokens),
-	}
-	if r.Usage.Total() == 0 {
-		r.Usage = estimate(l.req, m.Parts)
-	}
-	return r
 }
 
 func messagesHeader(key string) http.Header {

@@ -3,6 +3,7 @@ package provider
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -179,9 +180,11 @@ func TestBug_P04_LyingEnds(t *testing.T) {
 		"unknown reason":        said(chat) + `data: {"choices":[{"index":0,"delta":{},"finish_reason":"whatever"}]}` + "\n\ndata: [DONE]\n\n",
 		"not JSON":              said(chat) + "data: Internal Server Error\n\n",
 	} {
-		p, _ := served(t, chat, nil, modeltest.Response{Body: body})
-		if h := modeltest.Listen(t, p, t.Context(), modeltest.Ask()); h.Reply == nil || h.Reply.Stop != model.Cut {
-			t.Errorf("chat, %s: %+v, %v", name, h.Reply, h.Err)
+		for _, hang := range []bool{false, true} {
+			p, _ := served(t, chat, nil, modeltest.Response{Body: body, Hang: hang})
+			if h := modeltest.Listen(t, p, t.Context(), modeltest.Ask()); h.Reply == nil || h.Reply.Stop != model.Cut {
+				t.Errorf("chat, %s: %+v, %v", name, h.Reply, h.Err)
+			}
 		}
 	}
 	for name, tail := range map[string]string{
@@ -193,6 +196,40 @@ func TestBug_P04_LyingEnds(t *testing.T) {
 		p, _ := served(t, messages, nil, modeltest.Response{Body: said(messages) + messages.Stream([]string{tail})})
 		if h := modeltest.Listen(t, p, t.Context(), modeltest.Ask()); h.Reply == nil || h.Reply.Stop != model.Cut {
 			t.Errorf("messages, %s: %+v, %v", name, h.Reply, h.Err)
+		}
+	}
+}
+
+// TestBug_P09_Events holds the form of events itself.
+func TestBug_P09_Events(t *testing.T) {
+	for stream, want := range map[string][]frame{
+		"data: a\n\ndata:b\n\n":                                 {{data: "a"}, {data: "b"}},
+		"event: x\r\ndata: a\r\ndata: b\r\n\r\ndata: c\r\n\r\n": {{name: "x", data: "a\nb"}, {data: "c"}},
+		"event: x\rdata: a\r\rdata: b\r\r":                      {{name: "x", data: "a"}, {data: "b"}},
+		"data:  two spaces \n\n":                                {{data: " two spaces "}},
+		"data\ndata\n\n":                                        {{data: "\n"}},
+		"data: a:b: c\n\n":                                      {{data: "a:b: c"}},
+		"event: lost\n\ndata: a\n\n":                            {{data: "a"}},
+		": data: a\n\n\n\n":                                     nil,
+		"Data: a\nid: 1\nretry: 2\n\n":                          nil,
+		"\xEF\xBB\xBFdata: a\n\n\xEF\xBB\xBFdata: b\n\n":        {{data: "a"}},
+		"data: \u2028\u0085\n\n":                                {{data: "\u2028\u0085"}},
+		"data: a\ndata: b":                                      {{data: "a\nb"}},
+	} {
+		for size := 1; size <= len(stream); size++ {
+			var got []frame
+			s := splitter{max: 64, emit: func(f frame) error { got = append(got, f); return nil }}
+			for rest := stream; len(rest) > 0; rest = rest[min(size, len(rest)):] {
+				if err := s.write([]byte(rest[:min(size, len(rest))])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.close(); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(want, got, cmp.AllowUnexported(frame{})); d != "" {
+				t.Errorf("%q, by %d (-want +got):\n%s", stream, size, d)
+			}
 		}
 	}
 }
@@ -228,6 +265,43 @@ func FuzzSplitter(f *testing.F) {
 			if len(f.data) > limit {
 				t.Errorf("an event of %d bytes passed", len(f.data))
 			}
+		}
+	})
+}
+
+// FuzzListeners holds that no stream, however odd, makes a reply that cannot be
+// recorded or calls that were not whole.
+func FuzzListeners(f *testing.F) {
+	for i, d := range dialects() {
+		f.Add(i, []byte(d.Stream(d.Events(short()))))
+	}
+	f.Add(1, []byte(`data: {"type":"message_start","message":{"content":[{"type":"tool_use","name":"x"}],"stop_reason":"tool_use"}}`+"\n\ndata: {\"type\":\"message_stop\"}"))
+	f.Fuzz(func(t *testing.T, dialect int, stream []byte) {
+		req := modeltest.Ask()
+		var l listener = &chatListener{from: "openai/m", req: req}
+		if dialect == 1 {
+			l = newMessagesListener("anthropic/m", req)
+		}
+		s := splitter{max: 1 << 16, emit: func(f frame) error { _, err := l.hear(f); return err }}
+		if s.write(stream) == nil {
+			_ = s.close() // an error in the middle leaves what was heard
+		}
+		r := l.reply()
+		if ended, _ := l.complete(); dialect != 1 && ended != (r.Stop != model.Cut) {
+			t.Errorf("ended %v, but the stop is %q", ended, r.Stop)
+		}
+		for _, p := range r.Message.Parts {
+			if c, ok := p.(model.Call); ok && (!json.Valid(c.Args) || c.Malformed != "" && string(c.Args) != "null") {
+				t.Errorf("call %+v", c)
+			}
+		}
+		b, err := json.Marshal(r.Message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back model.Message
+		if err := json.Unmarshal(b, &back); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

@@ -42,33 +42,45 @@ func served(t *testing.T, d modeltest.Dialect, own []modeltest.Reply, responses 
 	return openAt(t, d, s, Patience{Attempts: 1}), s
 }
 
-func TestSuite(t *testing.T) {
+// plays are the ways to open each provider.
+func plays() map[string]modeltest.Play {
+	plays := map[string]modeltest.Play{"rehearsed": func(t *testing.T, replies ...modeltest.Reply) model.Provider {
+		var b strings.Builder
+		for _, r := range replies {
+			b.WriteString(rehearse(r))
+		}
+		p, err := NewRehearsed("suite", []byte(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}}
 	for _, d := range dialects() {
-		t.Run(d.Name, func(t *testing.T) {
-			modeltest.Suite(t, func(t *testing.T, replies ...modeltest.Reply) model.Provider {
-				var responses []modeltest.Response
-				for _, r := range replies {
-					responses = append(responses, modeltest.Response{Body: d.Stream(d.Events(r))})
-				}
-				p, _ := served(t, d, replies, responses...)
-				return p
-			})
-		})
-	}
-	t.Run("rehearsed", func(t *testing.T) {
-		modeltest.Suite(t, func(t *testing.T, replies ...modeltest.Reply) model.Provider {
-			var b strings.Builder
+		plays[d.Name] = func(t *testing.T, replies ...modeltest.Reply) model.Provider {
+			var responses []modeltest.Response
 			for _, r := range replies {
-				b.WriteString(rehearse(r))
+				responses = append(responses, modeltest.Response{Body: d.Stream(d.Events(r))})
 			}
-			p, err := NewRehearsed("suite", []byte(b.String()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p, _ := served(t, d, replies, responses...)
 			return p
-		})
-	})
+		}
+	}
+	return plays
 }
+
+func eachPlay(t *testing.T, test func(t *testing.T, play modeltest.Play)) {
+	for name, play := range plays() {
+		t.Run(name, func(t *testing.T) { test(t, play) })
+	}
+}
+
+func TestSuite(t *testing.T) { eachPlay(t, modeltest.Suite) }
+
+func TestBug_P02_LengthStop(t *testing.T) { eachPlay(t, modeltest.LengthStop) }
+
+func TestBug_P04_Cut(t *testing.T) { eachPlay(t, modeltest.Cut) }
+
+func TestBug_P07_EmptyBlocks(t *testing.T) { eachPlay(t, modeltest.EmptyBlocks) }
 
 // rehearse writes a reply as a step of a script.
 func rehearse(r modeltest.Reply) string {

@@ -173,29 +173,21 @@ func (r Reply) Check(t testing.TB, h Heard) {
 	}
 }
 
-// Suite runs what holds for every provider, whatever it speaks. Play opens one
-// that gives the replies, one for each request.
-func Suite(t *testing.T, play func(t *testing.T, replies ...Reply) model.Provider) {
+// A Play opens a provider that gives the replies, one for each request.
+type Play func(t *testing.T, replies ...Reply) model.Provider
+
+// Suite runs what holds for every provider, whatever it speaks.
+func Suite(t *testing.T, play Play) {
 	t.Run("Reply", func(t *testing.T) {
 		Rich().Check(t, Listen(t, play(t, Rich()), t.Context(), Ask()))
 	})
-	t.Run("TestBug_P02_LengthStop", func(t *testing.T) { lengthStop(t, play) })
-	t.Run("TestBug_P04_Cut", func(t *testing.T) {
-		r := Rich()
-		r.Stop = model.Cut
-		h := Listen(t, play(t, r), t.Context(), Ask())
-		if _, ok := errors.AsType[*model.Unavailable](h.Err); !ok || h.Reply == nil {
-			t.Fatalf("got the reply %+v and %v, want one that is cut and a *model.Unavailable", h.Reply, h.Err)
-		}
-		if d := cmp.Diff([]model.Part{model.Text{Text: r.Text}}, h.Reply.Message.Parts); d != "" {
-			t.Errorf("what is left of it (-want +got):\n%s", d)
-		}
-	})
+	t.Run("LengthStop", func(t *testing.T) { LengthStop(t, play) })
+	t.Run("Cut", func(t *testing.T) { Cut(t, play) })
 	t.Run("Refused", func(t *testing.T) {
 		r := Reply{Text: "I will not.", Stop: model.Refused, Usage: model.Usage{Input: 1, Output: 1}}
 		r.Check(t, Listen(t, play(t, r), t.Context(), Ask()))
 	})
-	t.Run("TestBug_P07_EmptyBlocks", func(t *testing.T) { emptyBlocks(t, play) })
+	t.Run("EmptyBlocks", func(t *testing.T) { EmptyBlocks(t, play) })
 	t.Run("Rejections", func(t *testing.T) { rejections(t, play) })
 	t.Run("ListenerLeaves", func(t *testing.T) {
 		for _, err := range play(t, Rich()).Stream(t.Context(), Ask()) {
@@ -220,7 +212,23 @@ func Suite(t *testing.T, play func(t *testing.T, replies ...Reply) model.Provide
 	})
 }
 
-func lengthStop(t *testing.T, play func(t *testing.T, replies ...Reply) model.Provider) {
+// Cut holds that of a reply that breaks off its text is left, and an error
+// follows.
+func Cut(t *testing.T, play Play) {
+	r := Rich()
+	r.Stop = model.Cut
+	h := Listen(t, play(t, r), t.Context(), Ask())
+	if _, ok := errors.AsType[*model.Unavailable](h.Err); !ok || h.Reply == nil {
+		t.Fatalf("got the reply %+v and %v, want one that is cut and a *model.Unavailable", h.Reply, h.Err)
+	}
+	if d := cmp.Diff([]model.Part{model.Text{Text: r.Text}}, h.Reply.Message.Parts); d != "" {
+		t.Errorf("what is left of it (-want +got):\n%s", d)
+	}
+}
+
+// LengthStop holds that the arguments of a reply that hit the output limit are
+// not mended, and that the reply says why it stopped.
+func LengthStop(t *testing.T, play Play) {
 	for name, args := range map[string]string{
 		"in a string":               `{"path":"a.go","content":"half of i`,
 		"after what looks complete": `{"path":"a.go","content":"half"}`,
@@ -239,9 +247,9 @@ func lengthStop(t *testing.T, play func(t *testing.T, replies ...Reply) model.Pr
 	}
 }
 
-// emptyBlocks sends what a session has after a reasoning-only turn, a silent
+// EmptyBlocks sends what a session has after a reasoning-only turn, a silent
 // command, a cancelled turn and an empty summary.
-func emptyBlocks(t *testing.T, play func(t *testing.T, replies ...Reply) model.Provider) {
+func EmptyBlocks(t *testing.T, play Play) {
 	end := Reply{Text: "ok", Stop: model.End, Usage: model.Usage{Input: 1, Output: 1}}
 	p := play(t, slices.Repeat([]Reply{end}, 5)...) // a rehearsal takes the four replies as played
 	h := Listen(t, p, t.Context(), Ask(
@@ -263,7 +271,7 @@ func emptyBlocks(t *testing.T, play func(t *testing.T, replies ...Reply) model.P
 
 // rejections are requests that only a fault of ours explains: each is refused
 // here, by place, before anything is sent.
-func rejections(t *testing.T, play func(t *testing.T, replies ...Reply) model.Provider) {
+func rejections(t *testing.T, play Play) {
 	goal := Say(model.User, "go")
 	tests := []struct {
 		name          string
