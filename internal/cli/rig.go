@@ -10,9 +10,11 @@ import (
 	"sync/atomic"
 
 	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/decide/secret"
 	"github.com/belay-agent/belay/internal/decide/session"
 	"github.com/belay-agent/belay/internal/toolbox"
@@ -209,7 +211,8 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 	}
 	tools := toolbox.All(toolbox.Options{
 		Workspace: r.workspace, Host: host,
-		Bash: toolbox.BashOptions{Root: r.workspace.Root(), Env: env, Shell: shell, Timeout: r.settings.Bash.Timeout},
+		Bash:     toolbox.BashOptions{Root: r.workspace.Root(), Env: env, Shell: shell, Timeout: r.settings.Bash.Timeout},
+		Withheld: r.withheld,
 	})
 	for _, t := range tools {
 		r.offered = append(r.offered, t.Spec())
@@ -261,6 +264,18 @@ func (r *rig) observer(s System, o openOptions) func(agent.Signal) {
 			r.broken = out.write(recorded.Event)
 		}
 	}
+}
+
+// withheld reports whether Read of a file in the workspace would not pass without
+// being asked about.
+func (r *rig) withheld(path string) bool {
+	for _, t := range r.offered {
+		if t.Name == "Read" {
+			part := tool.Part{Name: path, Effects: effect.Set{{Kind: effect.Read, On: path}}}
+			return r.settings.Policy().Decide(t, []tool.Part{part}).Verdict != policy.Allow
+		}
+	}
+	return false
 }
 
 // rules finds the files that a project's rules for the model are in.

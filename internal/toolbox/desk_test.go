@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
@@ -21,6 +22,11 @@ type desk struct {
 	seen  map[string]string
 }
 
+// withheld is what Read would ask about here.
+func (d *desk) withheld(path string) bool {
+	return strings.HasSuffix(path, ".pem") || strings.HasPrefix(path, "keys/") || path == "keys"
+}
+
 // newDesk opens a workspace with files in it, by path and content.
 func newDesk(t testing.TB, files map[string]string) *desk {
 	t.Helper()
@@ -30,7 +36,7 @@ func newDesk(t testing.TB, files map[string]string) *desk {
 	}
 	d.w = opened(t, d.dir)
 	for _, tl := range []tool.Tool{
-		LS(d.w), Glob(d.w), Grep(d.w), Read(d.w), Write(d.w), Edit(d.w), MultiEdit(d.w), Todo(),
+		LS(d.w), Glob(d.w), Grep(d.w, d.withheld), Read(d.w), Write(d.w), Edit(d.w), MultiEdit(d.w), Todo(),
 	} {
 		d.tools[tl.Spec().Name] = tl
 	}

@@ -44,14 +44,17 @@ type grepData struct {
 	Searched int     `json:"searched"`
 	Binary   int     `json:"binary"`
 	TooLarge int     `json:"too_large"`
+	Withheld int     `json:"withheld,omitempty"`
 	repo.Skipped
 	Truncated bool `json:"truncated"`
 	Next      int  `json:"next_skip,omitempty"` // for the next page
 	TimedOut  bool `json:"timed_out,omitempty"`
 }
 
-// Grep returns the tool that finds lines in files.
-func Grep(w *workspace.Workspace) tool.Tool {
+// Grep returns the tool that finds lines in files. Below a directory it passes
+// over those that withheld, which may be nil, reports: a search is judged by
+// where it begins, so it must not show what reading a file would ask about.
+func Grep(w *workspace.Workspace, withheld func(path string) bool) tool.Tool {
 	return tool.New(looks("Grep", grepDescription), func(ctx context.Context, args grepArgs, _ tool.Input) (*tool.Action, error) {
 		if args.Pattern == "" {
 			return nil, invalid("give a regular expression", "arguments of Grep: the pattern is empty")
@@ -63,7 +66,7 @@ func Grep(w *workspace.Workspace) tool.Tool {
 		}
 		search := repo.Search{
 			Pattern: args.Pattern, Path: at, Files: args.Files,
-			Context: args.Context, Skip: args.Skip, Limit: cmp.Or(args.Limit, defaultHits),
+			Context: args.Context, Skip: args.Skip, Limit: cmp.Or(args.Limit, defaultHits), Withheld: withheld,
 		}
 		run := func(ctx context.Context) (tool.Result, error) {
 			hits, err := search.Run(ctx, w)
@@ -86,7 +89,7 @@ func Grep(w *workspace.Workspace) tool.Tool {
 func matches(s repo.Search, hits repo.Hits, timedOut bool) tool.Result {
 	d := grepData{
 		Path: s.Path, Pattern: s.Pattern, Matches: []match{}, Total: hits.Total, Files: hits.InFiles,
-		Searched: hits.Searched, Binary: hits.Binary, TooLarge: hits.Large,
+		Searched: hits.Searched, Binary: hits.Binary, TooLarge: hits.Large, Withheld: hits.Withheld,
 		Skipped: hits.Skipped, TimedOut: timedOut,
 	}
 	var p page
@@ -105,7 +108,7 @@ func matches(s repo.Search, hits repo.Hits, timedOut bool) tool.Result {
 	d.Truncated = d.Next > 0 || timedOut
 	text := p.text() + d.summary(s.Skip)
 	r := tool.Result{Status: tool.Success, Text: text, Data: data(d)}
-	if d.Truncated || len(d.Unread) > 0 || d.TooLarge > 0 {
+	if d.Truncated || len(d.Unread) > 0 || d.TooLarge+d.Withheld > 0 {
 		r.Status = tool.Partial
 	}
 	return r
@@ -122,7 +125,7 @@ func (d *grepData) summary(skip int) string {
 	case d.Total > 0 && len(d.Matches) == 0:
 		fmt.Fprintf(&b, "there are no more hits: %d in all\n", d.Total)
 	case d.Total > 0:
-		fmt.Fprintf(&b, "(%d hits in %d files)\n", d.Total, d.Files)
+		fmt.Fprintf(&b, "(%s in %s)\n", counted(d.Total, "hit"), counted(d.Files, "file"))
 	case d.Searched == 0:
 		fmt.Fprintf(&b, "nothing was searched: there is no text file to search in %s\n", d.Path)
 	default:
@@ -132,8 +135,18 @@ func (d *grepData) summary(skip int) string {
 	if d.Binary+d.TooLarge > 0 {
 		fmt.Fprintf(&b, "(not searched: %d binary, %d too large)\n", d.Binary, d.TooLarge)
 	}
+	if d.Withheld > 0 {
+		fmt.Fprintf(&b, "(not searched: %d that may not be read without approval)\n", d.Withheld)
+	}
 	b.WriteString(unread(d.Unread))
 	return b.String()
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // pageBytes bounds the lines that Grep shows.

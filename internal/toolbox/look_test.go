@@ -283,13 +283,37 @@ func TestR041_R101_NothingFoundNothingSearchedAndNotAllSearched(t *testing.T) {
 		{args{"pattern": "absent"}, tool.Success, "no line matches in 3 files searched\n(not searched: 6 hidden, 1 ignored)\n(not searched: 1 binary, 0 too large)\n"},
 		{args{"pattern": "x", "file_pattern": "*.rs"}, tool.Success, "nothing was searched: there is no text file to search in .\n(not searched: 6 hidden, 1 ignored)\n"},
 		{args{"pattern": "x", "path": "blob.bin"}, tool.Success, "nothing was searched: there is no text file to search in blob.bin\n(not searched: 1 binary, 0 too large)\n"},
-		{args{"pattern": "package", "limit": 1, "path": "sub"}, tool.Success, "sub/d.go:1: package d\n(1 hits in 1 files)\n(not searched: 1 hidden, 0 ignored)\n"},
+		{args{"pattern": "package", "limit": 1, "path": "sub"}, tool.Success, "sub/d.go:1: package d\n(1 hit in 1 file)\n(not searched: 1 hidden, 0 ignored)\n"},
 		{args{"pattern": "package", "skip": 9, "path": "a.go"}, tool.Success, "there are no more hits: 1 in all\n"},
 		{args{"pattern": ".", "limit": 1, "path": "sub"}, tool.Partial, "(hits 1 to 1 of 2 in 2 files: narrow the search, or go on with skip 1)\n(not searched: 1 hidden, 0 ignored)\n"},
 	} {
 		r := d.call("Grep", c.args)
 		if r.Status != c.status || !strings.HasSuffix(r.Text, c.says) {
 			t.Errorf("Grep(%v): %s, %q; want %s, %q", c.args, r.Status, r.Text, c.status, c.says)
+		}
+	}
+}
+
+// TestSearchShowsNothingThatReadWouldAskAbout, neither by its name nor through a
+// link, unless the start is such a place: that was asked about.
+func TestSearchShowsNothingThatReadWouldAskAbout(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.txt": "token\n", "sub/b.pem": "token\n", "keys/c": "token\n"})
+	if err := os.Symlink("keys/c", filepath.Join(d.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args     args
+		total    int
+		withheld int
+	}{
+		{args{"pattern": "token"}, 1, 3},
+		{args{"pattern": "token", "file_pattern": "*.pem"}, 0, 1},
+		{args{"pattern": "token", "path": "keys"}, 1, 0},
+		{args{"pattern": "token", "path": "sub/b.pem"}, 1, 0},
+	} {
+		r := d.call("Grep", c.args)
+		if f := facts[grepData](t, r); f.Total != c.total || f.Withheld != c.withheld {
+			t.Errorf("Grep(%v): %d hits and %d withheld, want %d and %d\n%s", c.args, f.Total, f.Withheld, c.total, c.withheld, r.Text)
 		}
 	}
 }

@@ -21,6 +21,7 @@ type Options struct {
 	Workspace *workspace.Workspace
 	Host      *process.Host // of commands
 	Bash      BashOptions
+	Withheld  func(path string) bool // files that Read would ask about; may be nil
 }
 
 // All returns the built-in tools, in the order in which the model sees them.
@@ -28,7 +29,7 @@ func All(o Options) []tool.Tool {
 	return []tool.Tool{
 		LS(o.Workspace),
 		Glob(o.Workspace),
-		Grep(o.Workspace),
+		Grep(o.Workspace, o.Withheld),
 		Read(o.Workspace),
 		Write(o.Workspace),
 		Edit(o.Workspace),

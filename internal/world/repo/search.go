@@ -24,6 +24,10 @@ type Search struct {
 	Context int    // lines around a hit
 	Skip    int    // hits to leave out at the start
 	Limit   int    // hits to return
+
+	// Withheld reports a file that whoever searches may not read without asking.
+	// It is passed over, unless the start itself is one. It may be nil.
+	Withheld func(path string) bool
 }
 
 // A Hit is a line that matches, or the part of a long one around a match.
@@ -49,6 +53,7 @@ type Hits struct {
 	Searched int        // files read
 	Binary   int        // files that are not text
 	Large    int        // files over the limit of the workspace
+	Withheld int        // files that may not be read without asking
 	Skipped
 }
 
@@ -64,7 +69,7 @@ func (s Search) Run(ctx context.Context, w *workspace.Workspace) (Hits, error) {
 	if s.Files != "" && !doublestar.ValidatePattern(s.Files) {
 		return hits, fmt.Errorf("glob %s: %w", s.Files, ErrPattern)
 	}
-	files, err := s.candidates(ctx, w, &hits.Skipped)
+	files, err := s.candidates(ctx, w, &hits)
 	if err != nil {
 		return hits, err
 	}
@@ -116,7 +121,7 @@ type candidate struct {
 // candidates returns the files to search, newest first. A file that is reached
 // through links as well is searched once, and one that is not below the start
 // is not.
-func (s Search) candidates(ctx context.Context, w *workspace.Workspace, skipped *Skipped) ([]candidate, error) {
+func (s Search) candidates(ctx context.Context, w *workspace.Workspace, hits *Hits) ([]candidate, error) {
 	info, err := w.Stat(s.Path)
 	if err != nil {
 		return nil, err
@@ -128,17 +133,23 @@ func (s Search) candidates(ctx context.Context, w *workspace.Workspace, skipped 
 	if !info.IsDir() {
 		return []candidate{{base, info.ModTime()}}, nil
 	}
+	withheld := s.Withheld
+	if withheld == nil || withheld(base) {
+		withheld = func(string) bool { return false }
+	}
 	var files []candidate
 	seen := make(map[string]bool)
 	var targets []string
-	for f, err := range walk(ctx, w, base, namesHidden(s.Files), skipped) {
+	for f, err := range walk(ctx, w, base, namesHidden(s.Files), &hits.Skipped) {
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case !s.wants(below(base, f.Path)):
+		case withheld(f.Path) || f.Target != "" && withheld(f.Target):
+			hits.Withheld++
 		case f.Target != "" && base != "." && !strings.HasPrefix(f.Target, base+"/"):
-			skipped.Links++
+			hits.Links++
 		case f.Target != "":
 			targets = append(targets, f.Target)
 		default:
