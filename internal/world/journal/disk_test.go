@@ -383,6 +383,39 @@ func TestPromise_P05_OnceFailedAlwaysFailed(t *testing.T) {
 	}
 }
 
+// The record of what has effects, and of what a person or the model said, is on
+// stable storage before Append returns, that is before anything follows from it.
+// A device that cannot sync tells which those are.
+func TestR067_WhatIsSyncedBeforeItHasEffects(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		bodies []event.Body
+		synced bool
+	}{
+		{"opened", []event.Body{event.Opened{}}, true},
+		{"asked", []event.Body{event.Asked{}}, true},
+		{"rules, items and the request", []event.Body{event.Ruled{}, event.Packed{}, event.Sent{}}, false},
+		{"replied", []event.Body{event.Replied{}}, true},
+		{"planned and decided by a rule", []event.Body{event.Planned{}, event.Decided{By: "default"}}, false},
+		{"decided by a person", []event.Body{event.Decided{By: event.ByPerson}}, true},
+		{"start of a call with effects", []event.Body{event.Planned{}, event.Decided{}, event.Started{}}, true},
+		{"start of a call that only reads", []event.Body{event.Planned{}, event.Decided{}, event.Started{Reads: true}}, false},
+		{"finished", []event.Body{event.Finished{}}, true},
+		{"stopped", []event.Body{event.Stopped{}}, true},
+	} {
+		j := must(Open(filepath.Join(t.TempDir(), "s"), nil))
+		l := j.log.(*diskLog)
+		good := l.f
+		l.f = must(os.OpenFile("/dev/null", os.O_RDWR, 0)) // takes everything, syncs nothing
+		if _, err := j.Append(c.bodies...); (err != nil) != c.synced {
+			t.Errorf("%s: synced: %v, want %v", c.name, err, c.synced)
+		}
+		l.f.Close()
+		l.f = good
+		j.Close()
+	}
+}
+
 func TestPermissions(t *testing.T) {
 	state := t.TempDir()
 	dir := filepath.Join(state, "sessions", "s")

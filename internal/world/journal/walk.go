@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -92,7 +93,11 @@ func (w *walker) segment(dir, name string, last bool) bool {
 		return w.stop(fmt.Errorf("read session: %w", err))
 	}
 	defer f.Close()
-	s := scanner{r: bufio.NewReaderSize(f, 64<<10)}
+	return w.scan(f, name, last)
+}
+
+func (w *walker) scan(file io.ReaderAt, name string, last bool) bool {
+	s := scanner{r: bufio.NewReaderSize(io.NewSectionReader(file, 0, math.MaxInt64), 64<<10)}
 	for {
 		raw, err := s.next()
 		if errors.Is(err, io.EOF) {
@@ -102,15 +107,15 @@ func (w *walker) segment(dir, name string, last bool) bool {
 			return w.stop(fmt.Errorf("read %s: %w", name, err))
 		}
 		at := s.at - int64(len(raw))
-		fr, why := parseFrame(raw)
+		f, why := parseFrame(raw)
 		if why == "" {
-			fr.segment, fr.offset = name, at
-			if !w.frame(fr) {
+			f.segment, f.offset = name, at
+			if !w.frame(f) {
 				return false
 			}
 			continue
 		}
-		rest, err := readFrom(f, at)
+		rest, err := readFrom(file, at)
 		if err != nil {
 			return w.stop(fmt.Errorf("read %s: %w", name, err))
 		}
@@ -118,10 +123,10 @@ func (w *walker) segment(dir, name string, last bool) bool {
 			return true
 		}
 		skip := nextFrame(rest)
-		switch {
-		case skip < 0 && last:
+		if skip < 0 && last {
 			return w.stop(&torn{name, at, rest})
-		case skip != 0: // at 0 a writer has finished it meanwhile
+		}
+		if skip != 0 { // at 0 a writer has finished it meanwhile
 			w.gap = true
 			if !w.yield(frame{}, &Corrupt{Segment: name, Offset: at, LastSeq: w.seq, Why: why}) {
 				return false
@@ -158,8 +163,12 @@ func (w *walker) frame(f frame) bool {
 }
 
 // readFrom returns f from offset at on, without zeros at the end.
-func readFrom(f *os.File, at int64) ([]byte, error) {
-	b, err := io.ReadAll(io.NewSectionReader(f, at, 2*segmentLimit))
+func readFrom(f io.ReaderAt, at int64) ([]byte, error) {
+	const limit = 2 * segmentLimit
+	b, err := io.ReadAll(io.NewSectionReader(f, at, limit))
+	if err == nil && len(b) == limit {
+		err = fmt.Errorf("more than %d bytes after damage at byte %d", limit, at)
+	}
 	return bytes.TrimRight(b, "\x00"), err
 }
 
