@@ -61,15 +61,12 @@ func bench(ctx context.Context, belay, dir string, n int) (err error) {
 	if belay, err = filepath.Abs(belay); err != nil {
 		return err
 	}
-	p := place{}
-	if p.dir, err = os.MkdirTemp(dir, "belay-bench-"); err != nil {
+	if dir, err = os.MkdirTemp(dir, "belay-bench-"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(p.dir)) }()
-	if p.home, err = os.MkdirTemp(p.dir, "home-"); err != nil {
-		return err
-	}
-	if p.src, err = goSource(ctx); err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	p, err := newPlace(ctx, dir)
+	if err != nil {
 		return err
 	}
 	s, err := subjects(p, belay)
@@ -106,11 +103,7 @@ func subjects(p place, belay string) ([]*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := makeWorkspace(p.src, filepath.Join(p.dir, "work"))
-	if err != nil {
-		return nil, err
-	}
-	long, short := longSession(files), []reply{{Text: "Done."}}
+	long, short := longSession(p.files), []reply{{Text: "Done."}}
 	written := map[string][]reply{"one.txtar": short, "long.txtar": long}
 	for name, replies := range written {
 		if err := os.WriteFile(filepath.Join(p.dir, name), script(replies), 0o644); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -50,21 +49,16 @@ func printBytes(ctx context.Context, w io.Writer, p place, belay string) error {
 	fmt.Fprintln(w, "| first request | bytes | tools | system | messages | tools offered | prefix repeated, lowest of 50 |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|")
 	for _, d := range []dialect{openAI, anthropic} {
-		work := filepath.Join(p.dir, "work")
-		if err := os.RemoveAll(work); err != nil {
+		if err := p.restore(ctx); err != nil {
 			return err
 		}
-		files, err := makeWorkspace(p.src, work)
-		if err != nil {
-			return err
-		}
-		srv, err := serve(d, longSession(files), true)
+		srv, err := serve(d, longSession(p.files), true)
 		if err != nil {
 			return err
 		}
 		env := append(srv.environ(), "HOME="+p.home, "PATH="+os.Getenv("PATH"))
 		argv := []string{belay, "run", "--mode", "full", "--max-steps", "1000", "--model", string(d) + "/m", "Do what the script says."}
-		if _, err := measure(ctx, argv, work, env); err != nil {
+		if _, err := measure(ctx, argv, p.work, env); err != nil {
 			return err
 		}
 		if err := srv.close(); err != nil {

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,27 +29,58 @@ type subject struct {
 	runs    []usage
 }
 
-// A place is where subjects run.
+// A place is where subjects run: a workspace that is a git repository, and a
+// home that an earlier run has warmed.
 type place struct {
-	dir  string
-	home string
-	src  string // of Go
+	dir   string
+	work  string
+	home  string
+	src   string // of Go
+	files []file
+}
+
+func newPlace(ctx context.Context, dir string) (p place, err error) {
+	p = place{dir: dir, work: filepath.Join(dir, "work"), home: filepath.Join(dir, "home")}
+	if p.src, err = goSource(ctx); err != nil {
+		return p, err
+	}
+	if err := os.Mkdir(p.home, 0o700); err != nil {
+		return p, err
+	}
+	if p.files, err = makeWorkspace(p.src, p.work); err != nil {
+		return p, err
+	}
+	return p, command(ctx, "git", "init", "-q", p.work)
+}
+
+// restore takes back what a session has changed. It removes nothing: for a
+// minute after it has, ext4 finds no inode for a new file without a long search.
+// What is still to be written would be charged to the first sync of the next
+// run.
+func (p place) restore(ctx context.Context) error {
+	for _, f := range p.files {
+		text, err := os.ReadFile(filepath.Join(p.src, f.name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(p.work, f.name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return command(ctx, "sync")
+}
+
+func command(ctx context.Context, argv ...string) error {
+	if out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", argv[0], err, out)
+	}
+	return nil
 }
 
 // run measures the subject once more.
 func (s *subject) run(ctx context.Context, p place) error {
-	work := filepath.Join(p.dir, "work")
-	if err := os.RemoveAll(work); err != nil {
+	if err := p.restore(ctx); err != nil {
 		return err
-	}
-	if _, err := makeWorkspace(p.src, work); err != nil {
-		return err
-	}
-	// What is still to be written of this would be charged to the first sync.
-	for _, argv := range [][]string{{"git", "init", "-q", work}, {"sync"}} {
-		if out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s", argv[0], err, out)
-		}
 	}
 	home := p.home
 	if s.fresh {
@@ -69,7 +100,7 @@ func (s *subject) run(ctx context.Context, p place) error {
 		defer srv.close()
 		env = append(env, srv.environ()...)
 	}
-	u, err := measure(ctx, argv, work, env)
+	u, err := measure(ctx, argv, p.work, env)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
@@ -91,31 +122,19 @@ type measured struct {
 func measure(ctx context.Context, argv []string, dir string, env []string) (measured, error) {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	c.Dir, c.Env = dir, env
-	// Files, so that nothing here runs beside what is measured.
-	var out [2]*os.File
-	for i := range out {
-		f, err := os.CreateTemp("", "belay-bench-")
-		if err != nil {
-			return measured{}, err
-		}
-		defer f.Close()
-		if err := os.Remove(f.Name()); err != nil {
-			return measured{}, err
-		}
-		out[i] = f
+	// A file, so that nothing here runs beside what is measured.
+	said, err := os.OpenFile(filepath.Join(filepath.Dir(dir), "said"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return measured{}, err
 	}
-	c.Stdout, c.Stderr = out[0], out[1]
+	defer said.Close()
+	c.Stdout, c.Stderr = said, said
 	m := measured{began: time.Now()}
-	err := c.Run()
+	err = c.Run()
 	m.wall = time.Since(m.began)
 	if err != nil {
-		var said bytes.Buffer
-		for _, f := range out {
-			if _, seekErr := f.Seek(0, 0); seekErr == nil {
-				_, _ = said.ReadFrom(f) // it is only shown
-			}
-		}
-		return m, fmt.Errorf("%w: %s", err, said.Bytes())
+		text, readErr := os.ReadFile(said.Name())
+		return m, fmt.Errorf("%w: %s", errors.Join(err, readErr), text)
 	}
 	m.cpu = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	m.peak = peak(c.ProcessState)
