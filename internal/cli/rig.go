@@ -202,7 +202,7 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 		return nil, err
 	}
 	r.host = host
-	o.interrupts.killing(host.Close)
+	o.interrupts.killing(host.Kill)
 	r.closers = append(r.closers, host.Close)
 	env := s.childEnv(r.settings)
 	shell, err := process.Shell(env)

@@ -4,6 +4,7 @@ package process_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,8 @@ func (w witness) gone(t *testing.T) {
 type seen struct {
 	mu    sync.Mutex
 	first []byte
-	wake  func()
+	wake  func() // called once word was seen
+	word  string // "" is ready
 }
 
 func (s *seen) Write(b []byte) (int, error) {
@@ -79,7 +81,7 @@ func (s *seen) Write(b []byte) (int, error) {
 	if len(s.first) < 64<<20 {
 		s.first = append(s.first, b...)
 	}
-	if s.wake != nil && bytes.Contains(s.first, []byte("ready")) {
+	if s.wake != nil && bytes.Contains(s.first, []byte(cmp.Or(s.word, "ready"))) {
 		s.wake()
 		s.wake = nil
 	}
@@ -354,4 +356,32 @@ func TestCloseEndsWhatRunsAndWhatWasLeft(t *testing.T) {
 	if err := h.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Kill does not wait for a grace, not even for one that has begun.
+func TestKillEndsAGrace(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	w := newWitness(t)
+	asked := make(chan struct{})
+	ended := make(chan process.Exit, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() {
+		c := script(t, w.hold("trap 'echo now asked' TERM; echo ready; while :; do sleep 300 & wait; done"))
+		c.Output, c.Grace = io.MultiWriter(&seen{wake: cancel}, &seen{wake: func() { close(asked) }, word: "asked"}), time.Hour
+		e, err := h.Run(ctx, c)
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- e
+	}()
+	<-asked
+	if err := h.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-ended; e.Signal != "SIGKILL" || !e.Cancelled {
+		t.Error(brief(e))
+	}
+	w.gone(t)
 }

@@ -68,6 +68,8 @@ type Host struct {
 	spool   string
 	id      string
 	closing chan struct{} // closed by Close
+	hurry   chan struct{} // closed by Kill
+	hurried sync.Once
 
 	mu      sync.Mutex
 	closed  bool
@@ -95,7 +97,7 @@ func Open(spool string) (*Host, error) {
 	seal()
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
-	return &Host{spool: spool, id: hex.EncodeToString(id[:]), closing: make(chan struct{})}, nil
+	return &Host{spool: spool, id: hex.EncodeToString(id[:]), closing: make(chan struct{}), hurry: make(chan struct{})}, nil
 }
 
 // Confines reports whether this system can hold a command to effects. Without
@@ -120,10 +122,17 @@ func (h *Host) Close() error {
 	}
 	t := tree{marks: []string{h.mark()}, leaders: unused(h.left), since: h.first}
 	h.left = nil
-	if !t.end(DefaultGrace) {
+	if !t.end(DefaultGrace, h.hurry) {
 		return errors.New("close process host: something that a command started cannot be killed")
 	}
 	return nil
+}
+
+// Kill is Close without patience: nothing is given time to end by itself. It may
+// be called while Close waits, and hurries it.
+func (h *Host) Kill() error {
+	h.hurried.Do(func() { close(h.hurry) })
+	return h.Close()
 }
 
 // Run starts c and returns when it has ended and its output is drained. Where

@@ -101,7 +101,7 @@ func (p *pump) stop(drained <-chan bool, t *tree) (held bool) {
 	case held = <-drained:
 		return held
 	case <-timer.C:
-		t.end(0)
+		t.end(0, nil)
 		<-drained
 		return true
 	}

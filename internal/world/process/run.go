@@ -55,7 +55,7 @@ func (r *run) do(ctx context.Context) (Exit, error) {
 		if grace == 0 {
 			grace = DefaultGrace
 		}
-		r.tree.end(grace)
+		r.tree.end(grace, r.host.hurry)
 	}
 	<-r.exited // nothing refuses to be killed
 	exit.Held = p.stop(drained, r.tree)

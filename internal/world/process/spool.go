@@ -66,7 +66,7 @@ func fence(spool string) error {
 			t.leaders = append(t.leaders, rec.PID)
 		}
 	}
-	if len(t.marks) > 0 && !t.end(0) {
+	if len(t.marks) > 0 && !t.end(0, nil) {
 		return fmt.Errorf("something that a command started cannot be killed")
 	}
 	return nil

@@ -8,17 +8,25 @@ const (
 	killing   = 2 * time.Second // how long what is killed may take to be gone
 )
 
-// end asks all of t to end, gives it grace, kills what is left, and reports
-// whether all of it is gone.
+// end asks all of t to end, gives it grace until hurry is closed, kills what is
+// left, and reports whether all of it is gone.
 //
 // A process can be born while the others are counted, so nobody left is
 // believed at the second look.
-func (t *tree) end(grace time.Duration) (gone bool) {
+func (t *tree) end(grace time.Duration, hurry <-chan struct{}) (gone bool) {
 	if grace > 0 {
 		t.ask()
-		deadline := time.Now().Add(grace)
-		for look := firstLook; t.count() > 0 && time.Now().Before(deadline); look = min(2*look, lastLook) {
-			time.Sleep(min(look, time.Until(deadline)))
+		over := time.NewTimer(grace)
+		defer over.Stop()
+		waiting := true
+		for look := firstLook; waiting && t.count() > 0; look = min(2*look, lastLook) {
+			select {
+			case <-time.After(look):
+			case <-over.C:
+				waiting = false
+			case <-hurry:
+				waiting = false
+			}
 		}
 	}
 	deadline := time.Now().Add(killing)
