@@ -41,6 +41,8 @@ func TestScripts(t *testing.T) {
 func setUp(e *testscript.Env) error {
 	e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 	e.Setenv("OLLAMA_HOST", "127.0.0.1:1")
+	before, _ := plain()
+	e.Setenv("plain", before)
 	e.Cd = filepath.Join(e.WorkDir, "w")
 	for _, dir := range []string{e.Cd, filepath.Join(e.WorkDir, "home")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -59,12 +61,24 @@ func setUp(e *testscript.Env) error {
 	})
 }
 
-// condition knows [root].
-func condition(name string) (bool, error) {
-	if name == "root" {
-		return os.Getuid() == 0, nil
+// plain is what, before a command, makes permissions bind: nothing, but for
+// root. It is "" and false where root cannot be bound.
+func plain() (string, bool) {
+	if os.Getuid() != 0 {
+		return "env", true
 	}
-	return false, errors.New("unknown condition " + name)
+	const bound = "setpriv --bounding-set=-dac_override,-dac_read_search"
+	words := append(strings.Fields(bound), "true")
+	return bound, exec.Command(words[0], words[1:]...).Run() == nil
+}
+
+// condition knows [plain]: $plain can be set before a command.
+func condition(name string) (bool, error) {
+	if name != "plain" {
+		return false, errors.New("unknown condition " + name)
+	}
+	_, ok := plain()
+	return ok, nil
 }
 
 // exits runs a program that must end with the given status: exits 2 belay run.
