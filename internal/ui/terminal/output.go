@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/belay-agent/belay/internal/agent"
 )
@@ -52,11 +53,9 @@ func (v *view) liveLine(l *liveOutput) {
 		line = line[at+1:]
 	}
 	l.line = l.line[:0]
-	text := "  │ " + string(line)
+	text := "  │ " + wrap(string(line), math.MaxInt)[0]
 	if v.o.Width > 0 {
-		text = Line(text, v.o.Width)
-	} else {
-		text = oneLine(text)
+		text = cut(text, v.o.Width)
 	}
 	v.fresh()
 	v.write(progress, dim, text+"\n")
