@@ -12,8 +12,9 @@ import (
 	"github.com/belay-agent/belay/internal/contract/model"
 )
 
-// messages speaks Anthropic Messages. The SDK knows the shapes; what goes over
-// the wire, and when again, is the transport's.
+// messages speaks Anthropic Messages. The SDK knows the shapes, but for those of
+// which a conversation has many: it encodes them several times over. What goes
+// over the wire, and when again, is the transport's.
 type messages struct {
 	name      string // "anthropic/claude-..."
 	maxOutput int    // where the request does not say; the API wants one
@@ -51,8 +52,22 @@ type messagesTool struct {
 
 // A messagesTurn is all that one side says before the other does.
 type messagesTurn struct {
-	Role    string            `json:"role"`
-	Content []json.RawMessage `json:"content"`
+	Role    string `json:"role"`
+	Content []any  `json:"content"` // *messagesBlock, or what is sent back as it came
+}
+
+// A messagesBlock is a text, a tool_use, a tool_result or an image.
+type messagesBlock struct {
+	Type         string                                `json:"type"`
+	Text         string                                `json:"text,omitempty"`
+	ID           string                                `json:"id,omitempty"`
+	Name         string                                `json:"name,omitempty"`
+	Input        json.RawMessage                       `json:"input,omitempty"`
+	ToolUseID    string                                `json:"tool_use_id,omitempty"`
+	Content      []*messagesBlock                      `json:"content,omitempty"`
+	IsError      bool                                  `json:"is_error,omitempty"`
+	Source       *anthropic.Base64ImageSourceParam     `json:"source,omitempty"`
+	CacheControl *anthropic.CacheControlEphemeralParam `json:"cache_control,omitempty"`
 }
 
 // encode checks req and returns its body.
@@ -124,58 +139,59 @@ func lastStable(speeches []speech, stable int) int {
 
 // messagesBlocks encodes one speech, with a cache mark on its last block that
 // takes one if mark is set.
-func messagesBlocks(req *model.Request, s speech, mark bool) ([]json.RawMessage, error) {
-	blocks := make([]json.RawMessage, len(s.parts))
+func messagesBlocks(req *model.Request, s speech, mark bool) ([]any, error) {
+	blocks := make([]any, len(s.parts))
 	for i := len(s.parts) - 1; i >= 0; i-- {
 		p := s.parts[i]
 		if r, ok := p.part.(model.Reasoning); ok {
 			blocks[i] = r.Raw
 			continue
 		}
-		block, err := messagesBlock(req, p)
+		block, err := encodeBlock(req, p)
 		if err != nil {
 			return nil, err
 		}
 		if mark {
-			if c := block.GetCacheControl(); c != nil {
-				*c = anthropic.NewCacheControlEphemeralParam()
-				mark = false
-			}
+			ephemeral := anthropic.NewCacheControlEphemeralParam()
+			block.CacheControl = &ephemeral
+			mark = false
 		}
-		if blocks[i], err = json.Marshal(block); err != nil {
-			return nil, p.reject("encode it: %v", err)
-		}
+		blocks[i] = block
 	}
 	return blocks, nil
 }
 
-func messagesBlock(req *model.Request, p spoken) (anthropic.ContentBlockParamUnion, error) {
+func encodeBlock(req *model.Request, p spoken) (*messagesBlock, error) {
 	switch part := p.part.(type) {
 	case model.Text:
-		return anthropic.NewTextBlock(part.Text), nil
+		return &messagesBlock{Type: "text", Text: part.Text}, nil
 	case model.Call:
-		return anthropic.NewToolUseBlock(part.ID, sentArgs(part.Args), sentName(part.Tool)), nil
+		return &messagesBlock{Type: "tool_use", ID: part.ID, Name: sentName(part.Tool), Input: sentArgs(part.Args)}, nil
 	case model.Image:
 		image, err := openPicture(req, p.place, part.Artifact)
-		return anthropic.NewImageBlockBase64(image.kind, image.base64), err
-	case model.CallResult:
-		result := &anthropic.ToolResultBlockParam{ToolUseID: part.Call}
-		if part.Error {
-			result.IsError = anthropic.Bool(true)
+		if err != nil {
+			return nil, err
 		}
-		result.Content = append(result.Content, anthropic.ToolResultBlockParamContentUnion{OfText: &anthropic.TextBlockParam{Text: part.Text}})
+		return image.messagesBlock(), nil
+	case model.CallResult:
+		result := &messagesBlock{Type: "tool_result", ToolUseID: part.Call, IsError: part.Error}
+		result.Content = append(result.Content, &messagesBlock{Type: "text", Text: part.Text})
 		for _, a := range part.Media {
 			image, err := openPicture(req, p.place, a)
 			if err != nil {
-				return anthropic.ContentBlockParamUnion{}, err
+				return nil, err
 			}
-			result.Content = append(result.Content, anthropic.ToolResultBlockParamContentUnion{
-				OfImage: anthropic.NewImageBlockBase64(image.kind, image.base64).OfImage,
-			})
+			result.Content = append(result.Content, image.messagesBlock())
 		}
-		return anthropic.ContentBlockParamUnion{OfToolResult: result}, nil
+		return result, nil
 	}
-	return anthropic.ContentBlockParamUnion{}, p.reject("a part of unknown type %T", p.part)
+	return nil, p.reject("a part of unknown type %T", p.part)
+}
+
+func (p picture) messagesBlock() *messagesBlock {
+	return &messagesBlock{Type: "image", Source: &anthropic.Base64ImageSourceParam{
+		Data: p.base64, MediaType: anthropic.Base64ImageSourceMediaType(p.kind),
+	}}
 }
 
 func messagesHeader(key string) http.Header {

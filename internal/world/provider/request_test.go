@@ -72,7 +72,7 @@ func TestRequestsRepeatTheOneBefore(t *testing.T) {
 				before, after := strings.ReplaceAll(bodies[i-1], mark, ""), strings.ReplaceAll(bodies[i], mark, "")
 				want := strings.TrimSuffix(before, "]}]}")
 				if recap {
-					want = want[:strings.LastIndex(want, `,{"text":`)]
+					want = want[:strings.LastIndex(want, `,{"type":"text"`)]
 				}
 				if !strings.HasPrefix(after, want) {
 					t.Errorf("request %d does not begin with\n%s\nbut is\n%s", i, want, after)
