@@ -245,8 +245,11 @@ func (r *rig) observer(s System, o openOptions) func(agent.Signal) {
 	if o.json {
 		out = newLines(deaf{s.Stdout, o.interrupts})
 	}
+	live := newVeil(secret.New(s.secrets(r.settings)))
 	return func(signal agent.Signal) {
-		r.ui.Observe(signal)
+		for _, shown := range live.pass(signal) {
+			r.ui.Observe(shown)
+		}
 		recorded, ok := signal.(agent.Recorded)
 		if !ok {
 			return
