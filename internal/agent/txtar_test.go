@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -221,8 +222,12 @@ type record struct {
 func play(t *testing.T, s script) *record {
 	t.Helper()
 	root, kept := t.TempDir(), t.TempDir()
+	old := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) // the same for all: Grep puts newer files first
 	for path, text := range s.workspace {
 		write(t, root, path, text)
+		if err := os.Chtimes(filepath.Join(root, path), old, old); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r := &record{root: root, before: s.workspace}
 	j, err := journal.Open(kept, nil)
