@@ -51,8 +51,44 @@ type line struct {
 }
 
 // pieces cuts a and b at the lines that occur once in each of them and stand in
-// the same order in both.
+// the same order in both. What both begin and end with is left out first: a
+// small change in a large file costs little more than finding it.
 func pieces(a, b string) []piece {
+	start, end := alike(a, b)
+	out := cut(a[start:len(a)-end], b[start:len(b)-end])
+	for i := range out {
+		p := &out[i]
+		p.a, p.aEnd, p.b, p.bEnd = p.a+start, p.aEnd+start, p.b+start, p.bEnd+start
+	}
+	return out
+}
+
+// alike returns how long the whole lines are that a and b both begin with, and
+// those after them that both end with.
+func alike(a, b string) (start, end int) {
+	n := min(len(a), len(b))
+	for start < n && a[start] == b[start] {
+		start++
+	}
+	start = strings.LastIndexByte(a[:start], '\n') + 1
+	a, b = a[start:], b[start:]
+	n = min(len(a), len(b))
+	for end < n && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	if begins(a, end) && begins(b, end) {
+		return start, end
+	}
+	if i := strings.IndexByte(a[len(a)-end:], '\n'); i >= 0 {
+		return start, end - i - 1
+	}
+	return start, 0
+}
+
+// begins reports whether a line of s begins n bytes before its end.
+func begins(s string, n int) bool { return n == len(s) || s[len(s)-n-1] == '\n' }
+
+func cut(a, b string) []piece {
 	left, right := lines(a), lines(b)
 	var out []piece
 	last := piece{}

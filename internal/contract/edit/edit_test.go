@@ -195,3 +195,39 @@ func TestBetween(t *testing.T) {
 		}
 	}
 }
+
+// What is alike at both ends is whole lines, as many as there are, and does not
+// overlap.
+func TestAlike(t *testing.T) {
+	for _, test := range []struct {
+		a, b       string
+		start, end int
+	}{
+		{"", "", 0, 0},
+		{"a\nb\nc\n", "a\nX\nc\n", 2, 2},
+		{"a\nb", "a\nb\nc", 2, 0},
+		{"a\nb\n", "a\nb\n", 4, 0},
+		{"same", "same", 0, 4},
+		{"ax\nc", "bx\nc", 0, 1},
+		{"x\nx\n", "x\nx\nx\n", 4, 0},
+		{"b\nc\n", "a\nb\nc\n", 0, 4},
+		{"1c\n", "2c\n", 0, 0},
+	} {
+		start, end := alike(test.a, test.b)
+		if start != test.start || end != test.end {
+			t.Errorf("%q and %q are alike in %d and %d bytes, want %d and %d", test.a, test.b, start, end, test.start, test.end)
+		}
+	}
+}
+
+// BenchmarkBetween compares two files of a megabyte that differ in one line.
+func BenchmarkBetween(b *testing.B) {
+	base := bytes.Repeat([]byte("a line that is not alone, of 44 characters.\n"), 1<<20/44)
+	result := bytes.Clone(base)
+	copy(result[len(base)/2:], "changed")
+	for b.Loop() {
+		if got := Between(base, result); len(got) != 1 {
+			b.Fatal(got)
+		}
+	}
+}
