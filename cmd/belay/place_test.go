@@ -17,7 +17,7 @@ import (
 )
 
 // bound is the longest that a run may take before a test gives up on it.
-const bound = 30 * time.Second
+const bound = 20 * time.Second
 
 // A place is a workspace and a home of its own, in which belay is run as a
 // process. That home is in the environment of all that belay starts there, so
