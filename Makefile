@@ -12,7 +12,7 @@ RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race,$(warning no C comp
 .PHONY: build demo test lint bench soak vuln clean help
 
 build: ## build ./belay
-	$(GO) build -trimpath -ldflags='-s -w' -o $(BELAY) ./cmd/belay
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BELAY) ./cmd/belay
 
 demo: build ## find, fix and prove a real bug with a rehearsed model; no key, no network
 	./$(BELAY) demo
@@ -27,7 +27,7 @@ lint: ## go vet, staticcheck, gofmt
 		if [ -n "$$bad" ]; then echo "not formatted by gofmt:"; echo "$$bad"; exit 1; fi
 
 bench: build ## the figures of docs/performance.md
-	$(GO) run ./eval/bench ./$(BELAY)
+	$(GO) run ./eval/bench $(BENCH) ./$(BELAY)
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./...
 
 soak: ## the long tests: crashes, fuzzing, endurance (an hour or more)

@@ -85,10 +85,11 @@ func bench(ctx context.Context, belay, dir string, n int) (err error) {
 		fmt.Fprintf(os.Stderr, "\rround %d of %d", i, n)
 	}
 	fmt.Fprintln(os.Stderr)
-	record, replace, err := diskSpeed(p.dir, n)
+	record, replace, err := diskSpeed(p.dir, 100)
 	if err != nil {
 		return fmt.Errorf("measure the disk: %w", err)
 	}
+	printMachine(os.Stdout)
 	printTimes(os.Stdout, s)
 	printSteps(os.Stdout, s)
 	fmt.Printf("\nThe disk: %.2f ms to add a record and sync, %.2f ms to replace a file and sync both it and its directory.\n\n",

@@ -5,11 +5,23 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 )
 
 func (s spread) String() string { return fmt.Sprintf("%.1f (%.1f-%.1f)", s.median, s.low, s.high) }
+
+// printMachine prints what the figures depend on.
+func printMachine(w io.Writer) {
+	fmt.Fprintf(w, "%d cores, %s/%s, built by %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	for _, f := range []struct{ label, name string }{{"kernel", "/proc/sys/kernel/osrelease"}, {"load", "/proc/loadavg"}} {
+		if text, err := os.ReadFile(f.name); err == nil { // there is none but on Linux
+			fmt.Fprintf(w, ", %s %s", f.label, strings.TrimSpace(string(text)))
+		}
+	}
+	fmt.Fprint(w, ".\n\n")
+}
 
 // printTimes prints what whole runs took.
 func printTimes(w io.Writer, subjects []*subject) {
