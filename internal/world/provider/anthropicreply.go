@@ -137,12 +137,9 @@ func (l *messagesListener) reply() model.Reply {
 	r := model.Reply{Message: m}
 	r.Stop, _ = l.stop()
 	u := l.message.Usage
-	r.Usage = model.Usage{
+	r.Usage = counted(model.Usage{
 		Input: int(u.InputTokens), Cached: int(u.CacheReadInputTokens), CacheWrite: int(u.CacheCreationInputTokens),
 		Output: int(u.OutputTokens), Reasoning: int(u.OutputTokensDetails.ThinkingTokens),
-	}
-	if r.Usage.Total() == 0 {
-		r.Usage = estimate(l.req, m.Parts)
-	}
+	}, l.req, m.Parts)
 	return r
 }

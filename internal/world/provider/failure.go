@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -122,6 +123,10 @@ func (t *transport) fault(r refusal) (err error, again bool) {
 	said := r.words + " " + r.code
 	bad := &model.BadRequest{Status: r.status, Reason: words}
 	switch {
+	case r.status >= 300 && r.status < 400:
+		bad.Reason = fmt.Sprintf("%s sends on to %q, which is not followed", t.shown(), t.veil(elsewhere(r.header)))
+		bad.Hint = "if that is the API, set the base URL to it"
+		return bad, false
 	case r.html && !slices.Contains(retried, r.status):
 		bad.Hint = fmt.Sprintf("check the base URL %s: something there is not the API, or a proxy stands between", t.shown())
 		return bad, false
@@ -142,6 +147,16 @@ func (t *transport) fault(r refusal) (err error, again bool) {
 		return &model.Unavailable{After: after, Err: fmt.Errorf("%s: %s (HTTP %d)", t.shown(), words, r.status)}, true
 	}
 	return bad, false
+}
+
+// elsewhere returns where a redirect leads, without what may be secret in it.
+func elsewhere(h http.Header) string {
+	u, err := url.Parse(h.Get("Location"))
+	if err != nil {
+		return ""
+	}
+	u.RawQuery = ""
+	return clip(u.Redacted(), maxReason)
 }
 
 // overflows reports whether the words mean that the request is too long. Under

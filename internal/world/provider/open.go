@@ -66,7 +66,7 @@ func Open(o Options) (model.Provider, model.Info, error) {
 	if o.Client == nil {
 		o.Client = &http.Client{Transport: &http.Transport{}}
 	}
-	t := &transport{client: o.Client, key: o.Key, setting: o.Setting, model: o.Name, patience: o.Patience.withDefaults()}
+	t := &transport{client: staying(o.Client), key: o.Key, setting: o.Setting, model: o.Name, patience: o.Patience.withDefaults()}
 	if o.API == "anthropic" {
 		t.url, t.header = endpoint(base, "messages"), messagesHeader(o.Key)
 		return &messages{name: o.Name, maxOutput: info.MaxOutput, post: t}, info, nil
@@ -118,6 +118,14 @@ func (o Options) settle() (Options, error) {
 		o.BaseURL = usual
 	}
 	return o, nil
+}
+
+// staying returns c so that it answers with a redirect instead of following it:
+// the key and the conversation are for the one server that the user named.
+func staying(c *http.Client) *http.Client {
+	stays := *c
+	stays.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &stays
 }
 
 // isVersion reports whether a segment of a path names a version, such as v1.

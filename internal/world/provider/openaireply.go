@@ -229,15 +229,15 @@ func (l *chatListener) reply() model.Reply {
 	}
 	r := model.Reply{Message: m}
 	r.Stop, _ = l.stop()
-	if l.usage == nil {
-		r.Usage = estimate(l.req, m.Parts)
-		return r
+	var u model.Usage
+	if l.usage != nil {
+		cached := min(max(l.usage.PromptTokensDetails.CachedTokens, 0), l.usage.PromptTokens)
+		u = model.Usage{
+			Input: l.usage.PromptTokens - cached, Cached: cached,
+			Output: l.usage.CompletionTokens, Reasoning: l.usage.CompletionTokensDetails.ReasoningTokens,
+		}
 	}
-	cached := min(l.usage.PromptTokensDetails.CachedTokens, l.usage.PromptTokens)
-	r.Usage = model.Usage{
-		Input: l.usage.PromptTokens - cached, Cached: cached,
-		Output: l.usage.CompletionTokens, Reasoning: l.usage.CompletionTokensDetails.ReasoningTokens,
-	}
+	r.Usage = counted(u, l.req, m.Parts)
 	return r
 }
 

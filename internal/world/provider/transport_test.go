@@ -233,3 +233,24 @@ func TestUnreachableServerIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// A server that answers with a redirect gets neither the key nor the
+// conversation to wherever it points, which header ever carries the key.
+func TestNoRedirectIsFollowed(t *testing.T) {
+	for _, d := range dialects() {
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			whole := modeltest.Response{Body: d.Stream(d.Events(short()))}
+			other := modeltest.Serve(t, d, nil, whole)
+			to := strings.Replace(other.URL, "http://", "http://user:hush@", 1) + "/elsewhere?token=hush"
+			s := modeltest.Serve(t, d, nil, modeltest.Response{Status: status, Header: map[string]string{"Location": to}})
+			h := modeltest.Listen(t, openAt(t, d, s, Patience{}), t.Context(), modeltest.Ask())
+			bad, ok := errors.AsType[*model.BadRequest](h.Err)
+			if !ok || !strings.Contains(bad.Reason, "/elsewhere") || strings.Contains(bad.Reason, "hush") {
+				t.Errorf("%s %d: got %v, want to be told where it leads", d.Name, status, h.Err)
+			}
+			if n := len(other.Bodies()); n != 0 {
+				t.Errorf("%s %d: the other server got %d requests", d.Name, status, n)
+			}
+		}
+	}
+}
