@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -79,7 +80,8 @@ func (s System) resumeCommand() *cobra.Command {
 		Use:   `resume [SESSION] ["GOAL"]`,
 		Short: "Go on with a session: with a new goal, or with the turn that was cut",
 		Long: `Go on with a session, by default the newest of this directory. Without a goal
-the turn that was cut goes on. SESSION is an id or at least its first 8 characters.
+the turn that was cut goes on. SESSION is an id or at least its first 8 characters;
+it goes on in the directory that it is about, from wherever it is resumed.
 The model is the one that the session had last, unless --model names another.`,
 		Example: `  belay resume
   belay resume "now the same for the other parser"
@@ -92,6 +94,9 @@ The model is the one that the session had last, unless --model names another.`,
 			}
 			id, err := s.in(o.dir).session(st, named)
 			if err != nil {
+				return err
+			}
+			if o.dir, err = s.workplace(st, id, o.dir); err != nil {
 				return err
 			}
 			if o.model == "" {
@@ -109,6 +114,22 @@ The model is the one that the session had last, unless --model names another.`,
 	o.register(c)
 	o.registerOutput(c)
 	return c
+}
+
+// workplace returns the directory that session id is about, in which alone it goes
+// on, and says so where that is not this one. It refuses another that was asked
+// for.
+func (s System) workplace(st store, id, asked string) (string, error) {
+	at, err := s.in(asked).root()
+	root := st.rootOf(id)
+	switch {
+	case root == "" || err == nil && at == root:
+		return asked, nil
+	case asked != "":
+		return "", usage("session %s is about %s and cannot go on in %s", id, root, asked)
+	}
+	_, err = fmt.Fprintln(s.Stderr, terminal.Safe("working in "+root+", which the session is about"))
+	return root, err
 }
 
 // goal returns what args say, or what standard input does if they are "-".
