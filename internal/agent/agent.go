@@ -20,6 +20,7 @@ import (
 type Agent struct {
 	Options
 	state *session.State
+	kept  int64                // the seq of the state that was last given to Keep
 	tools map[string]tool.Tool // offered and own
 	specs []tool.Spec          // offered
 	sent  sheet                // the newest request
@@ -115,6 +116,7 @@ func (a *Agent) Turn(ctx context.Context, in Input) error {
 		if calls == 0 && !again {
 			return a.end(reply)
 		}
+		a.snapshot(snapshotEvery)
 	}
 }
 
@@ -264,6 +266,7 @@ func (a *Agent) answer(ctx context.Context, r model.Reply) error {
 // end records that the model has no more to ask for.
 func (a *Agent) end(r model.Reply) error {
 	err := a.record(event.Stopped{Reason: string(r.Stop)})
+	a.snapshot(snapshotAtEnd)
 	switch {
 	case err != nil:
 		return err

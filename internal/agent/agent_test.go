@@ -740,3 +740,53 @@ func TestDoRunsWhatAPersonAsksFor(t *testing.T) {
 		t.Errorf("the session did not go on: %v", err)
 	}
 }
+
+// replyOf is a reply that asks for calls.
+func replyOf(calls ...tool.Call) event.Body {
+	m := model.Message{Role: model.Assistant}
+	for _, c := range calls {
+		m.Parts = append(m.Parts, model.Call{Call: c})
+	}
+	return event.Replied{Message: m, Stop: model.Calls}
+}
+
+// TestKeepGivesAStateThatGoesOn: what was last kept, and the events since, make
+// the state that there is.
+func TestKeepGivesAStateThatGoesOn(t *testing.T) {
+	var seq int64
+	var kept []byte
+	one := `call: Act {"on": "a"}`
+	r := newRig(t, options{
+		script: steps(slices.Repeat([]string{one}, 30)...), tools: []tool.Tool{act("Act", effect.Read, ok)},
+		change: func(o *agent.Options) { o.Keep = func(n int64, state []byte) { seq, kept = n, state } },
+	})
+	if err := r.turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	restored, err := session.Restore(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := new(session.State)
+	for _, e := range r.events {
+		if err := whole.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Seq > seq {
+			if err := restored.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want, err := whole.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := restored.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("state (-fold +kept):\n%s", diff)
+	}
+}

@@ -27,6 +27,9 @@ func (r *round) decide(t *task) error {
 	decided := event.Decided{
 		Call: t.call.ID, Plan: t.plan.Digest(), Verdict: d.Verdict.String(), By: d.Rule, Reason: d.Reason,
 	}
+	if failure := r.dependency(t); failure != nil && d.Verdict != policy.Deny {
+		return r.finish(t, tool.Failed(failure), plan)
+	}
 	switch {
 	case d.Verdict == policy.Allow:
 		return r.start(t, plan, decided)
@@ -110,6 +113,7 @@ func (r *round) askAgain(t *task) error {
 func (r *round) start(t *task, before ...event.Body) error {
 	started := event.Started{
 		Call: t.call.ID, Fingerprint: t.action.Fingerprint, Reads: reads(t.plan.Effects()),
+		Waited: r.waited(t),
 	}
 	if err := r.record(append(before, started)...); err != nil {
 		return err

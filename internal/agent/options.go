@@ -14,6 +14,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/decide/session"
 )
 
 // Options are what an Agent works with. Functions may be nil.
@@ -31,10 +32,12 @@ type Options struct {
 	Breaker  Breaker
 	Confined string // what will hold a call to its effects, for plans and results; "" is "none"
 
-	Rules   func(context.Context) ([]event.Ruled, error)               // rule files, read at each turn
-	Approve func(context.Context, Question) (Answer, error)            // runs beside the loop, which goes on recording
-	Before  func(ctx context.Context, call string, e effect.Set) error // after Started, before Do
-	Observe func(Signal)                                               // in order, from one goroutine at a time; must not block
+	Rules   func(context.Context) ([]event.Ruled, error)                   // rule files, read at each turn
+	Approve func(context.Context, Question) (Answer, error)                // runs beside the loop, which goes on recording
+	Unknown func(context.Context, session.OpenCall) (event.Settled, error) // asks a person about a call that a crash cut off; an error leaves it unknown
+	Before  func(ctx context.Context, call string, e effect.Set) error     // after Started, before Do
+	Keep    func(seq int64, state []byte)                                  // caches the state, from time to time
+	Observe func(Signal)                                                   // in order, from one goroutine at a time; must not block
 }
 
 // Limits end a turn; zero means none.

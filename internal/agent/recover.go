@@ -10,11 +10,25 @@ import (
 )
 
 // recover gives each call that a crash left open its one result. It finds out
-// and repeats nothing.
+// and repeats nothing. What cannot be found out a person is asked about, now or
+// when the session is next opened with one.
 func (a *Agent) recover(ctx context.Context) error {
 	for _, open := range a.state.Open() {
 		result := a.settled(ctx, open)
 		if err := a.record(event.Finished{Call: open.Plan.Call.ID, Result: result}); err != nil {
+			return err
+		}
+	}
+	if a.Unknown == nil {
+		return nil
+	}
+	for _, c := range a.state.Unsettled() {
+		settled, err := a.Unknown(ctx, c)
+		if err != nil {
+			return nil // nobody answered: it stays unknown, and is asked about again
+		}
+		settled.Call, settled.By = c.Plan.Call.ID, event.ByPerson
+		if err := a.record(settled); err != nil {
 			return err
 		}
 	}

@@ -53,7 +53,7 @@ func bodies() []Body {
 			Timeout: time.Minute, Key: "01JZ/c7",
 		}},
 		Decided{Call: "c7", Plan: "dd", Verdict: "allow", By: ByPerson, Reason: "fine", Remember: "Read(a/**)"},
-		Started{Call: "c7", Fingerprint: json.RawMessage(`{"a/b.go":"aa"}`), Reads: true},
+		Started{Call: "c7", Fingerprint: json.RawMessage(`{"a/b.go":"aa"}`), Reads: true, Waited: []Wait{{Call: "c6", Effect: effect.Effect{Kind: effect.Read, On: "a", Tree: true}, Held: effect.Effect{Kind: effect.Write, On: "a", Tree: true}}}},
 		Finished{Call: "c7", Result: tool.Result{
 			Status: tool.Error, Text: "edit a/b.go: it changed", Data: json.RawMessage(`{"lines":3}`), Failure: &failure,
 			Seen: map[string]string{"a/b.go": "aa"}, Edits: []edit.Intent{intent}, Artifacts: []tool.Artifact{image},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
@@ -99,6 +100,15 @@ type (
 		Call        string          `json:"call"`
 		Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 		Reads       bool            `json:"reads,omitempty"` // nothing but reads
+		Waited      []Wait          `json:"waited,omitempty"`
+	}
+
+	// A Wait says why a call waited for an earlier one: an effect of each, which
+	// conflict.
+	Wait struct {
+		Call   string        `json:"call"`   // that it waited for
+		Effect effect.Effect `json:"effect"` // of the one that waited
+		Held   effect.Effect `json:"held"`   // of the one it waited for
 	}
 
 	// Finished ends a call. There is exactly one for each.

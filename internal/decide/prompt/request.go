@@ -56,10 +56,20 @@ func rules(files []event.Ruled) string {
 // calls followed by the one with their results.
 func talk(s *session.State) []model.Message {
 	var messages []model.Message
-	for i, x := range s.Talk() {
+	before := []model.Part{model.Text{Text: place(s.Opened())}}
+	if handoff := s.Handoff(); handoff != nil {
+		before = append(before, model.Text{Text: "[for information, the state of the work before what follows]\n" + string(handoff)})
+	}
+	for _, x := range s.Talk() {
 		said, answers := exchange(s, x)
-		if i == 0 {
-			said.Parts = append([]model.Part{model.Text{Text: place(s.Opened())}}, said.Parts...)
+		switch {
+		case before == nil:
+		case said.Role == model.User:
+			said.Parts = append(before, said.Parts...)
+			before = nil
+		default:
+			messages = append(messages, model.Message{Role: model.User, Parts: before})
+			before = nil
 		}
 		if len(said.Parts) > 0 { // an API would refuse an empty one
 			messages = append(messages, said)

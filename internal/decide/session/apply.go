@@ -57,7 +57,7 @@ func (s *State) check(e event.Event) error {
 		return s.checkDecided(b)
 	case event.Started:
 		c, err := s.unfinished(b.Call)
-		if err == nil && !c.allowed {
+		if err == nil && !c.Allowed {
 			err = fmt.Errorf("call %s was not allowed", b.Call)
 		}
 		return err
@@ -65,14 +65,30 @@ func (s *State) check(e event.Event) error {
 		_, err := s.unfinished(b.Call)
 		return err
 	case event.Settled:
-		c := s.calls[b.Call]
-		if c == nil || c.result == nil || c.result.Status != tool.Unknown {
+		if c := s.calls[b.Call]; c == nil || !c.Unknown {
 			return fmt.Errorf("the outcome of call %q is not unknown", b.Call)
 		}
+		return checkWord(b.As)
+	case event.Compacted:
+		return s.checkCompacted(e.Seq, b)
 	case event.Stopped:
 		return s.noneOpen()
 	}
 	return nil
+}
+
+func checkWord(as string) error {
+	if _, ok := settlements[as]; !ok {
+		return fmt.Errorf("a call is not settled as %q", as)
+	}
+	return nil
+}
+
+func (s *State) checkCompacted(seq int64, b event.Compacted) error {
+	if b.Through >= seq {
+		return fmt.Errorf("it stands for events up to %d, which are not before it", b.Through)
+	}
+	return s.noneOpen()
 }
 
 func (s *State) noneOpen() error {
@@ -84,13 +100,13 @@ func (s *State) noneOpen() error {
 
 func (s *State) unfinished(id string) (*call, error) {
 	c := s.calls[id]
-	switch {
-	case c == nil:
-		return nil, fmt.Errorf("there is no call %q", id)
-	case c.result != nil:
+	switch number := callNumber(id); {
+	case c != nil && !c.Unknown:
+		return c, nil
+	case number > 0 && number <= s.number:
 		return nil, fmt.Errorf("call %s has its result", id)
 	}
-	return c, nil
+	return nil, fmt.Errorf("there is no call %q", id)
 }
 
 func (s *State) checkReplied(b event.Replied) error {
@@ -125,7 +141,7 @@ func (s *State) checkDecided(b event.Decided) error {
 	if err != nil {
 		return err
 	}
-	if !c.planned || c.plan.Digest() != b.Plan {
+	if !c.Planned || c.Plan.Digest() != b.Plan {
 		return fmt.Errorf("it is not about the plan of call %s", b.Call)
 	}
 	if b.Remember != "" {
@@ -148,16 +164,21 @@ func (s *State) apply(e event.Event) {
 	case event.Planned:
 		s.applyPlanned(b)
 	case event.Decided:
-		s.calls[b.Call].allowed = b.Verdict == policy.Allow.String()
+		s.calls[b.Call].Allowed = b.Verdict == policy.Allow.String()
 		if b.Remember != "" {
 			rule, _ := policy.ParseRule(b.Remember, policy.Allow, policy.FromApproval) // parsed in check
 			s.grants = append(s.grants, rule)
 		}
 	case event.Started:
 		c := s.calls[b.Call]
-		c.started, c.fingerprint = true, b.Fingerprint
+		c.Started, c.Fingerprint = true, b.Fingerprint
 	case event.Finished:
 		s.applyFinished(e, b)
+	case event.Settled:
+		delete(s.calls, b.Call)
+		s.talk = append(s.talk, Exchange{Message: remark(e.Seq, settlement(b))})
+	case event.Compacted:
+		s.applyCompacted(b)
 	case event.Quarantined:
 		put(&s.out, part{b.Seq, b.Part}, true)
 	case event.Stopped:
@@ -166,27 +187,67 @@ func (s *State) apply(e event.Event) {
 }
 
 func (s *State) applyRuled(seq int64, b event.Ruled) {
-	digest := b.Digest
 	if b.Text == "" {
-		digest = ""
+		delete(s.rules, b.Path)
+	} else {
+		put(&s.rules, b.Path, b)
 	}
-	put(&s.later, b.Path, digest)
-	if len(s.talk) > 0 { // the layer stays as it was sent; the change is a reminder
-		s.talk = append(s.talk, Exchange{Message: ruleReminder(seq, b)})
+	if len(s.talk) > 0 { // the layer stays as it was sent
+		s.talk = append(s.talk, Exchange{Message: remark(seq, changedRules(b))})
 		return
 	}
-	s.rules = slices.DeleteFunc(s.rules, func(r event.Ruled) bool { return r.Path == b.Path })
+	s.layer = slices.DeleteFunc(s.layer, func(r event.Ruled) bool { return r.Path == b.Path })
 	if b.Text != "" {
-		s.rules = append(s.rules, b)
+		s.layer = append(s.layer, b)
 	}
 }
 
-func ruleReminder(seq int64, b event.Ruled) model.Message {
-	text := "[project rules changed: " + b.Path + ", which from now on reads]\n" + b.Text
+func changedRules(b event.Ruled) string {
 	if b.Text == "" {
-		text = "[project rules changed: " + b.Path + " is gone; it no longer applies]"
+		return "[project rules changed: " + b.Path + " is gone; it no longer applies]"
 	}
+	return "[project rules changed: " + b.Path + ", which from now on reads]\n" + b.Text
+}
+
+// settlements are the words a person can have on a call whose outcome is
+// unknown, and what each means to the model.
+var settlements = map[string]string{
+	"retry": "it did not happen; make the call again if it is still needed",
+	"done":  "it happened; go on as if it had succeeded",
+	"skip":  "leave it; do not make it again",
+}
+
+func settlement(b event.Settled) string {
+	text := "[about call " + b.Call + ", whose outcome was unknown, the user says: " + settlements[b.As]
+	if b.Note != "" {
+		text += " (" + b.Note + ")"
+	}
+	return text + "]"
+}
+
+// remark is something that the program tells the model in the user's place.
+func remark(seq int64, text string) model.Message {
 	return model.Message{Role: model.User, Seq: seq, Parts: []model.Part{model.Text{Text: text}}}
+}
+
+// applyCompacted drops what the handoff stands for. Rule files that changed
+// since take their place in the layer, and what the model knew of files it knows
+// no more.
+func (s *State) applyCompacted(b event.Compacted) {
+	first := slices.IndexFunc(s.talk, func(x Exchange) bool { return x.Message.Seq > b.Through })
+	if first < 0 {
+		first = len(s.talk)
+	}
+	for _, c := range s.calls { // only unknown ones are left
+		c.Exchange = -1
+	}
+	s.talk = slices.Clone(s.talk[first:])
+	s.handoff = b.Handoff
+	s.seen = nil
+	s.layer = nil
+	for _, path := range s.RulePaths() {
+		s.layer = append(s.layer, s.rules[path])
+	}
 }
 
 func (s *State) applyAsked(e event.Event, b event.Asked) {
@@ -206,9 +267,7 @@ func (s *State) applyReplied(e event.Event, b event.Replied) {
 	m.Seq = e.Seq
 	calls := m.Calls()
 	for i, c := range calls {
-		put(&s.calls, c.ID, &call{Call: c, exchange: len(s.talk), index: i})
-		s.open = append(s.open, c.ID)
-		s.count(c.ID)
+		s.begin(c, len(s.talk), i)
 	}
 	s.talk = append(s.talk, Exchange{Message: m, Results: make([]*tool.Result, len(calls))})
 
@@ -227,21 +286,34 @@ func (s *State) applyReplied(e event.Event, b event.Replied) {
 func (s *State) applyPlanned(b event.Planned) {
 	id := b.Plan.Call.ID
 	if s.calls[id] == nil {
-		put(&s.calls, id, &call{Call: b.Plan.Call, exchange: -1})
-		s.open = append(s.open, id)
-		s.count(id)
+		s.begin(b.Plan.Call, -1, 0)
 	}
 	c := s.calls[id]
-	c.plan, c.planned, c.allowed = b.Plan, true, false
+	c.Plan, c.Planned, c.Allowed = b.Plan, true, false
+}
+
+// begin adds a call that is to end as the index-th of an exchange.
+func (s *State) begin(c tool.Call, exchange, index int) {
+	put(&s.calls, c.ID, &call{Exchange: exchange, Index: index, Plan: tool.Plan{Call: c}})
+	s.open = append(s.open, c.ID)
+	s.number = callNumber(c.ID)
+}
+
+// callNumber returns the number of a call by its id, 0 if it is not one.
+func callNumber(id string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(id, "c"))
+	if err != nil || callID(n) != id {
+		return 0
+	}
+	return n
 }
 
 func (s *State) applyFinished(e event.Event, b event.Finished) {
 	c := s.calls[b.Call]
 	result := b.Result
-	c.result = &result
 	s.open = slices.DeleteFunc(s.open, func(id string) bool { return id == b.Call })
-	if c.exchange >= 0 {
-		s.talk[c.exchange].Results[c.index] = &result
+	if c.Exchange >= 0 {
+		s.talk[c.Exchange].Results[c.Index] = &result
 	}
 	learned := false
 	for path, digest := range result.Seen {
@@ -256,14 +328,8 @@ func (s *State) applyFinished(e event.Event, b event.Finished) {
 		s.todo = result.Todo
 	}
 	s.guard.ended(c, result, e.Time, learned)
-	c.plan = tool.Plan{Call: c.plan.Call} // its parts and preview have done their work
-	c.fingerprint = nil
-}
-
-// count raises the number of the newest call to that of id.
-func (s *State) count(id string) {
-	if n, err := strconv.Atoi(strings.TrimPrefix(id, "c")); err == nil && n > s.number {
-		s.number = n
+	if c.Unknown = result.Status == tool.Unknown; !c.Unknown {
+		delete(s.calls, b.Call)
 	}
 }
 

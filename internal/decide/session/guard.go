@@ -18,8 +18,8 @@ type guard struct {
 }
 
 type trouble struct {
-	failures int // in a row
-	last     time.Time
+	Failures int       `json:"failures"` // in a row
+	Last     time.Time `json:"last"`
 }
 
 // Repeats returns how an equal call failed by its arguments, if one did since
@@ -35,7 +35,7 @@ func (s *State) Repeats(c tool.Call) (tool.Kind, bool) {
 // tool.Kind.ByTool), and when it last did.
 func (s *State) Troubled(name string) (failures int, last time.Time) {
 	t := s.guard.troubles[name]
-	return t.failures, t.last
+	return t.Failures, t.Last
 }
 
 // signature is equal for two calls of one tool whose arguments differ at most
@@ -59,19 +59,20 @@ func (g *guard) ended(c *call, r tool.Result, at time.Time, learned bool) {
 		}
 	}
 	if r.Failure == nil {
-		delete(g.troubles, c.Tool)
-		if acts(c.plan.Effects()) {
+		delete(g.troubles, c.Plan.Call.Tool)
+		if acts(c.Plan.Effects()) {
 			g.lift()
 		}
 		return
 	}
 	switch kind := r.Failure.Kind; {
 	case kind.ByArguments():
-		put(&g.failed, signature(c.Call), kind)
+		put(&g.failed, signature(c.Plan.Call), kind)
 	case kind.ByTool():
-		put(&g.troubles, c.Tool, trouble{g.troubles[c.Tool].failures + 1, at})
+		name := c.Plan.Call.Tool
+		put(&g.troubles, name, trouble{g.troubles[name].Failures + 1, at})
 	case kind == tool.NonzeroExit || kind == tool.Signalled: // the tool did its work
-		delete(g.troubles, c.Tool)
+		delete(g.troubles, c.Plan.Call.Tool)
 	}
 }
 

@@ -2,6 +2,7 @@
 package session
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -13,54 +14,57 @@ import (
 	"github.com/belay-agent/belay/internal/decide/policy"
 )
 
-// A State is what the events so far amount to. It has one owner. The zero
-// State is of a session that has not been opened.
+// A State is what the events so far amount to. It has one owner, and keeps what
+// was said since the last compaction only. The zero State is of a session that
+// has not been opened.
 type State struct {
-	seq    int64
-	opened event.Opened
-	rules  []event.Ruled // as they stood before the first words
-	later  map[string]string
-	talk   []Exchange
-	calls  map[string]*call
-	open   []string // calls without a result, oldest first
-	number int      // of the newest call
-	seen   map[string]string
-	todo   []tool.Todo
-	grants []policy.Rule
-	out    map[part]bool // quarantined
-	turn   Turn
-	spent  model.Usage
-	cost   int64
-	guard  guard
+	seq     int64
+	opened  event.Opened
+	layer   []event.Ruled          // rule files as they stood before the first words, or at the last compaction
+	rules   map[string]event.Ruled // as they stand now, by path
+	handoff json.RawMessage        // of the last compaction
+	talk    []Exchange
+	calls   map[string]*call // without a result, or with an unknown one that nobody settled
+	open    []string         // calls without a result, oldest first
+	number  int              // of the newest call
+	seen    map[string]string
+	todo    []tool.Todo
+	grants  []policy.Rule
+	out     map[part]bool // quarantined
+	turn    Turn
+	spent   model.Usage
+	cost    int64
+	guard   guard
 }
 
 // An Exchange is something said and, where the model said it and asked for
 // calls, what came of them.
 type Exchange struct {
-	Message model.Message
-	Results []*tool.Result // one for each of Message.Calls(), nil while there is none
+	Message model.Message  `json:"message"`
+	Results []*tool.Result `json:"results,omitempty"` // one for each of Message.Calls(), nil while there is none
 }
 
 // A Turn is what happened since the user last began one.
 type Turn struct {
-	Open    bool // it has not been stopped
-	Began   time.Time
-	Steps   int // replies
-	Usage   model.Usage
-	Cost    int64      // micro-cents
-	Stop    model.Stop // of the newest reply
-	Lengths int        // replies in a row that the output limit cut
+	Open    bool        `json:"open"` // it has not been stopped
+	Began   time.Time   `json:"began"`
+	Steps   int         `json:"steps"` // replies
+	Usage   model.Usage `json:"usage"`
+	Cost    int64       `json:"cost"`    // micro-cents
+	Stop    model.Stop  `json:"stop"`    // of the newest reply
+	Lengths int         `json:"lengths"` // replies in a row that the output limit cut
 }
 
+// A call is one that is on its way to its result.
 type call struct {
-	tool.Call
-	exchange, index int // where its result belongs; exchange is -1 for a call that no reply asked for
-	plan            tool.Plan
-	planned         bool
-	allowed         bool
-	started         bool
-	fingerprint     []byte
-	result          *tool.Result
+	Exchange    int             `json:"exchange"` // where its result belongs; -1 for a call that no reply asked for
+	Index       int             `json:"index"`
+	Plan        tool.Plan       `json:"plan"` // holds only the call until one is recorded
+	Planned     bool            `json:"planned"`
+	Allowed     bool            `json:"allowed"`
+	Started     bool            `json:"started"`
+	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
+	Unknown     bool            `json:"unknown"` // it has its result, which says that
 }
 
 type part struct {
@@ -73,7 +77,7 @@ type part struct {
 type OpenCall struct {
 	Plan        tool.Plan
 	Started     bool
-	Fingerprint []byte
+	Fingerprint json.RawMessage
 }
 
 // Seq returns the number of the newest event, 0 if there is none.
@@ -82,28 +86,23 @@ func (s *State) Seq() int64 { return s.seq }
 // Opened returns the newest opening.
 func (s *State) Opened() event.Opened { return s.opened }
 
-// Ruled returns the rule files that were known before the first words, in the
-// order in which they came: those that stand in layer L2. What changed since
-// is part of the talk.
-func (s *State) Ruled() []event.Ruled { return slices.Clone(s.rules) }
+// Ruled returns the rule files that stand in layer L2, in the order in which
+// they came. What changed since is part of the talk.
+func (s *State) Ruled() []event.Ruled { return slices.Clone(s.layer) }
 
 // RuleDigest returns the digest of a rule file as it is known now, "" if it is
 // not.
-func (s *State) RuleDigest(path string) string { return s.later[path] }
+func (s *State) RuleDigest(path string) string { return s.rules[path].Digest }
 
 // RulePaths returns the rule files that are known now, sorted.
-func (s *State) RulePaths() []string {
-	var paths []string
-	for path, digest := range s.later {
-		if digest != "" {
-			paths = append(paths, path)
-		}
-	}
-	slices.Sort(paths)
-	return paths
-}
+func (s *State) RulePaths() []string { return slices.Sorted(maps.Keys(s.rules)) }
 
-// Talk returns what was said, oldest first. The caller must not change it.
+// Handoff returns what the last compaction keeps of all that is not in the talk
+// any more, nil if there was none.
+func (s *State) Handoff() json.RawMessage { return s.handoff }
+
+// Talk returns what was said since the last compaction, oldest first. The caller
+// must not change it.
 func (s *State) Talk() []Exchange { return s.talk }
 
 // Quarantined reports whether a part of the message of event seq must stay out
@@ -126,18 +125,37 @@ func (s *State) Turn() Turn { return s.turn }
 func (s *State) Spent() (model.Usage, int64) { return s.spent, s.cost }
 
 // NextCall returns the id of the i-th call, from 0, of the next reply.
-func (s *State) NextCall(i int) string { return "c" + strconv.Itoa(s.number+1+i) }
+func (s *State) NextCall(i int) string { return callID(s.number + 1 + i) }
+
+func callID(number int) string { return "c" + strconv.Itoa(number) }
 
 // Open returns the calls that have no result yet, oldest first. Outside a turn
 // there are some only after a crash.
 func (s *State) Open() []OpenCall {
 	calls := make([]OpenCall, len(s.open))
 	for i, id := range s.open {
-		c := s.calls[id]
-		calls[i] = OpenCall{Plan: c.plan, Started: c.started, Fingerprint: c.fingerprint}
-		if !c.planned {
-			calls[i].Plan.Call = c.Call
-		}
+		calls[i] = s.calls[id].opened()
 	}
 	return calls
+}
+
+// Unsettled returns the calls whose outcome is unknown and which no person has
+// settled, oldest first.
+func (s *State) Unsettled() []OpenCall {
+	var ids []int
+	for id, c := range s.calls {
+		if c.Unknown {
+			ids = append(ids, callNumber(id))
+		}
+	}
+	slices.Sort(ids)
+	calls := make([]OpenCall, len(ids))
+	for i, number := range ids {
+		calls[i] = s.calls[callID(number)].opened()
+	}
+	return calls
+}
+
+func (c *call) opened() OpenCall {
+	return OpenCall{Plan: c.Plan, Started: c.Started, Fingerprint: c.Fingerprint}
 }

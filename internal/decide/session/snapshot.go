@@ -1,0 +1,126 @@
+package session
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
+)
+
+// snapshotVersion is raised whenever the fold or the form of a snapshot changes
+// meaning: a snapshot of before is then folded anew from the log.
+const snapshotVersion = 1
+
+// ErrSnapshot reports a snapshot that is not of this version of the package, or
+// not one at all.
+var ErrSnapshot = errors.New("snapshot cannot be used")
+
+// saved is a State as JSON.
+type saved struct {
+	Version  int                    `json:"version"`
+	Seq      int64                  `json:"seq"`
+	Opened   event.Opened           `json:"opened"`
+	Layer    []event.Ruled          `json:"layer"`
+	Rules    map[string]event.Ruled `json:"rules"`
+	Handoff  json.RawMessage        `json:"handoff,omitempty"`
+	Talk     []Exchange             `json:"talk"`
+	Calls    map[string]*call       `json:"calls"`
+	Open     []string               `json:"open"`
+	Number   int                    `json:"number"`
+	Seen     map[string]string      `json:"seen"`
+	Todo     []tool.Todo            `json:"todo"`
+	Grants   []string               `json:"grants"`
+	Out      []savedPart            `json:"out"`
+	Turn     Turn                   `json:"turn"`
+	Spent    model.Usage            `json:"spent"`
+	Cost     int64                  `json:"cost"`
+	Failed   map[string]tool.Kind   `json:"failed"`
+	Troubles map[string]trouble     `json:"troubles"`
+}
+
+type savedPart struct {
+	Seq   int64 `json:"seq"`
+	Index int   `json:"index"`
+}
+
+// Snapshot encodes the state, so that a long session opens without decoding
+// every event. Equal states have equal snapshots.
+func (s *State) Snapshot() ([]byte, error) {
+	out := saved{
+		Version: snapshotVersion, Seq: s.seq, Opened: s.opened, Layer: s.layer, Rules: s.rules,
+		Handoff: s.handoff, Talk: s.talk, Calls: s.calls, Open: s.open, Number: s.number,
+		Seen: s.seen, Todo: s.todo, Turn: s.turn, Spent: s.spent, Cost: s.cost,
+		Failed: s.guard.failed, Troubles: s.guard.troubles,
+	}
+	for _, r := range s.grants {
+		out.Grants = append(out.Grants, r.String())
+	}
+	for p := range s.out {
+		out.Out = append(out.Out, savedPart{p.seq, p.index})
+	}
+	slices.SortFunc(out.Out, func(a, b savedPart) int {
+		if a.Seq != b.Seq {
+			return int(a.Seq - b.Seq)
+		}
+		return a.Index - b.Index
+	})
+	b, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("encode the state of a session: %w", err)
+	}
+	return b, nil
+}
+
+// Restore decodes what Snapshot encoded, or returns an ErrSnapshot.
+func Restore(b []byte) (*State, error) {
+	var in saved
+	if err := json.Unmarshal(b, &in); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSnapshot, err)
+	}
+	if in.Version != snapshotVersion {
+		return nil, fmt.Errorf("%w: it is of version %d, not %d", ErrSnapshot, in.Version, snapshotVersion)
+	}
+	s := &State{
+		seq: in.Seq, opened: in.Opened, layer: in.Layer, rules: in.Rules, handoff: in.Handoff,
+		talk: in.Talk, calls: in.Calls, open: in.Open, number: in.Number, seen: in.Seen, todo: in.Todo,
+		turn: in.Turn, spent: in.Spent, cost: in.Cost, guard: guard{in.Failed, in.Troubles},
+	}
+	for _, text := range in.Grants {
+		rule, err := policy.ParseRule(text, policy.Allow, policy.FromApproval)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrSnapshot, err)
+		}
+		s.grants = append(s.grants, rule)
+	}
+	for _, p := range in.Out {
+		put(&s.out, part{p.Seq, p.Index}, true)
+	}
+	return s, s.sound()
+}
+
+// sound checks what later events rely on, so that a snapshot that was tampered
+// with cannot bring the fold down.
+func (s *State) sound() error {
+	for _, id := range s.open {
+		if s.calls[id] == nil {
+			return fmt.Errorf("%w: call %s is open and not there", ErrSnapshot, id)
+		}
+	}
+	for id, c := range s.calls {
+		if c == nil || c.Exchange >= len(s.talk) ||
+			c.Exchange >= 0 && (c.Index < 0 || c.Index >= len(s.talk[c.Exchange].Results)) {
+			return fmt.Errorf("%w: the result of call %s has no place", ErrSnapshot, id)
+		}
+	}
+	for _, x := range s.talk {
+		if len(x.Results) != len(x.Message.Calls()) {
+			return fmt.Errorf("%w: a message has %d calls and %d results", ErrSnapshot, len(x.Message.Calls()), len(x.Results))
+		}
+	}
+	return nil
+}
