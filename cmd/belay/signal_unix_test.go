@@ -5,6 +5,8 @@ package main
 import (
 	"bufio"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model/modeltest"
 )
 
 // gate makes a FIFO that commands of a test can write to ("echo up > ../gate"),
@@ -135,6 +138,45 @@ call: Bash {"command": "touch never"}`)
 			}
 		})
 	}
+}
+
+// P07: a turn that was cancelled before the model said anything leaves nothing
+// that a later request could stumble over.
+func TestBug_P07_CancelledWithoutText(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d modeltest.Dialect) {
+		p := newPlace(t)
+		asked := make(chan struct{})
+		silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			close(asked)
+			<-r.Context().Done()
+		}))
+		defer silent.Close()
+		p.env = []string{"OPENAI_BASE_URL=" + silent.URL, "ANTHROPIC_BASE_URL=" + silent.URL}
+		_, m := p.reach(t, d, nil, whole(d, says("here I am")))
+		env := p.env
+		p.env = env[:2]
+		c := p.command(t, "run", "-m", m, "hello")
+		start(t, c)
+		select {
+		case <-asked:
+		case <-time.After(bound):
+			t.Fatal("the model was never asked")
+		}
+		send(t, c, os.Interrupt)
+		if code := status(t, c.Wait()); code != 130 {
+			t.Errorf("exit status %d, want 130", code)
+		}
+		if got := lastStop(p.events(t)); got != "interrupted" {
+			t.Errorf("the turn ended with %q", got)
+		}
+		p.env = env
+		e := p.run(t, "resume", "are you there?")
+		e.wants(t, 0)
+		if e.out != "here I am\n" {
+			t.Errorf("answer: %q", e.out)
+		}
+	})
 }
 
 // The second signal ends the program: it does not wait for who ignores the

@@ -134,6 +134,25 @@ func TestBug_P04_SilentCut(t *testing.T) {
 	}
 }
 
+// P04: nothing had come yet: the request is sent once more, and the turn is whole.
+func TestBug_P04_CutBeforeAnything(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d modeltest.Dialect) {
+		p := newPlace(t)
+		s, m := p.reach(t, d, nil, modeltest.Response{}, whole(d, says("whole")))
+		e := p.run(t, "run", "-m", m, "hello")
+		e.wants(t, 0)
+		if e.out != "whole\n" || !strings.Contains(e.err, "waiting") {
+			t.Errorf("stdout %q, stderr %q", e.out, e.err)
+		}
+		if sent := s.Bodies(); len(sent) != 2 || sent[0] != sent[1] {
+			t.Errorf("%d requests, want the same one twice", len(sent))
+		}
+		if n := len(bodies[event.Asked](p.events(t))); n != 1 {
+			t.Errorf("the user spoke %d times", n)
+		}
+	})
+}
+
 // P07: turns without words and commands without output leave nothing empty in
 // the requests that follow, and each call its result.
 func TestBug_P07_NothingToSay(t *testing.T) {
