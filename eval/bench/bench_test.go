@@ -59,10 +59,11 @@ func (s stage) bodies(t *testing.T, d dialect, replies []reply) [][]byte {
 	if err := srv.close(); err != nil {
 		t.Fatal(err)
 	}
-	if len(srv.bodies) != len(replies) {
-		t.Fatalf("%d requests, not %d", len(srv.bodies), len(replies))
+	_, asked, bodies := srv.heard()
+	if asked != len(replies) {
+		t.Fatalf("%d requests, not %d", asked, len(replies))
 	}
-	return srv.bodies
+	return bodies
 }
 
 func TestFirstRequest(t *testing.T) {

@@ -76,11 +76,12 @@ func printBytes(ctx context.Context, w io.Writer, p place, belay string) error {
 		if err := srv.close(); err != nil {
 			return err
 		}
-		first, err := parse(srv.bodies[0])
+		_, _, bodies := srv.heard()
+		first, err := parse(bodies[0])
 		if err != nil {
 			return err
 		}
-		repeated, err := shares(srv.bodies)
+		repeated, err := shares(bodies)
 		if err != nil {
 			return err
 		}

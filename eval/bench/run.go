@@ -105,10 +105,11 @@ func (s *subject) run(ctx context.Context, p place) error {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	if srv != nil {
-		if srv.asked != len(s.replies) {
-			return fmt.Errorf("%s: %d requests, not %d", s.name, srv.asked, len(s.replies))
+		first, asked, _ := srv.heard()
+		if asked != len(s.replies) {
+			return fmt.Errorf("%s: %d requests, not %d", s.name, asked, len(s.replies))
 		}
-		u.usage.first = srv.first.Sub(u.began)
+		u.usage.first = first.Sub(u.began)
 	}
 	s.runs = append(s.runs, u.usage)
 	return nil

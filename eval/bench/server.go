@@ -55,6 +55,14 @@ func serve(d dialect, replies []reply, keep bool) (*server, error) {
 	return s, nil
 }
 
+// heard returns when the first byte arrived, how many requests there were, and
+// their bodies.
+func (s *server) heard() (first time.Time, asked int, bodies [][]byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.first, s.asked, s.bodies
+}
+
 func (s *server) close() error {
 	err := s.http.Close()
 	<-s.done // says that it was closed
