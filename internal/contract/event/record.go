@@ -17,6 +17,10 @@ type Record struct {
 	Time  time.Time
 	Epoch int64 // counts the times that the session was opened
 
+	// Safe is an event before which all were on stable storage when this one
+	// was written; 0 if that is not known.
+	Safe int64
+
 	// Out are offsets in Body.JSON, ascending, of strings that are only the
 	// handles of artifacts in which the real strings are; 0 alone is for an
 	// artifact that is all of the body. Whoever has the artifacts puts them
@@ -41,6 +45,10 @@ func (r Record) Append(dst []byte) ([]byte, error) {
 	dst = Stamp(r.Time).AppendFormat(dst, layout)
 	dst = append(dst, `","ep":`...)
 	dst = strconv.AppendInt(dst, r.Epoch, 10)
+	if r.Safe > 0 {
+		dst = append(dst, `,"safe":`...)
+		dst = strconv.AppendInt(dst, r.Safe, 10)
+	}
 	if r.Body.Critical {
 		dst = append(dst, `,"crit":true`...)
 	}
@@ -78,6 +86,9 @@ func Parse(line []byte) (Record, error) {
 	r.Time = p.time()
 	p.literal(`","ep":`)
 	r.Epoch = p.number(0)
+	if p.maybe(`,"safe":`) {
+		r.Safe = p.number(1)
+	}
 	r.Body.Critical = p.maybe(`,"crit":true`)
 	if p.maybe(`,"out":[`) {
 		r.Out = p.offsets()
@@ -101,7 +112,7 @@ type parser struct {
 }
 
 func (p *parser) maybe(s string) bool {
-	if p.bad || !bytes.HasPrefix(p.rest, []byte(s)) {
+	if p.bad || len(p.rest) < len(s) || string(p.rest[:len(s)]) != s {
 		return false
 	}
 	p.rest = p.rest[len(s):]
@@ -131,13 +142,27 @@ func (p *parser) number(low int64) int64 {
 
 func (p *parser) word() string {
 	n := max(bytes.IndexByte(p.rest, '"'), 0)
-	s := string(p.rest[:min(n, 65)])
+	s := kindOf(p.rest[:min(n, 65)])
 	if p.bad || !isType(s) {
 		p.bad = true
 		return ""
 	}
 	p.rest = p.rest[n:]
 	return s
+}
+
+// kindOf returns name as a string. A log has many lines of few types: those cost
+// no memory.
+func kindOf(name []byte) string {
+	for _, k := range [...]string{
+		"opened", "ruled", "asked", "packed", "sent", "replied", "planned", "decided",
+		"started", "finished", "settled", "constrained", "quarantined", "compacted", "stopped",
+	} {
+		if string(name) == k {
+			return k
+		}
+	}
+	return string(name)
 }
 
 func isType(s string) bool {
@@ -149,15 +174,33 @@ func isType(s string) bool {
 	return 0 < len(s) && len(s) <= 64
 }
 
+// time takes exactly what layout writes. It is not time.Parse because that is
+// most of what reading a long log costs.
 func (p *parser) time() time.Time {
 	if p.bad || len(p.rest) < len(layout) {
 		p.bad = true
 		return time.Time{}
 	}
-	s := string(p.rest[:len(layout)])
-	t, err := time.Parse(layout, s)
-	if err != nil || t.Format(layout) != s {
+	s := p.rest[:len(layout)]
+	var v [len(layout)]int // what the digits that end here add up to
+	for i := range len(layout) {
+		isDigit := '0' <= s[i] && s[i] <= '9'
+		if layout[i] < '0' || layout[i] > '9' {
+			p.bad = p.bad || s[i] != layout[i]
+			continue
+		}
+		p.bad = p.bad || !isDigit
+		v[i] = int(s[i] - '0')
+		if i > 0 {
+			v[i] += 10 * v[i-1]
+		}
+	}
+	year, month, day, hour, minute, second := v[3], v[6], v[9], v[12], v[15], v[18]
+	t := time.Date(year, time.Month(month), day, hour, minute, second, v[22]*int(time.Millisecond), time.UTC)
+	if t.Month() != time.Month(month) || t.Day() != day || hour > 23 || minute > 59 || second > 59 {
 		p.bad = true
+	}
+	if p.bad {
 		return time.Time{}
 	}
 	p.rest = p.rest[len(layout):]
