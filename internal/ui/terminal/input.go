@@ -47,6 +47,18 @@ func (u *UI) ReadLine(ctx context.Context) (string, error) {
 	}
 }
 
+// NextLine returns the next line that the person types while something else is
+// going on: without a prompt, and without waiting for what is to be shown. A
+// question that is asked meanwhile gets its answer first.
+func (u *UI) NextLine(ctx context.Context) (string, error) {
+	if u.input == nil {
+		return "", io.EOF
+	}
+	ctx, cancel := u.until(ctx)
+	defer cancel()
+	return u.input.line(ctx, false)
+}
+
 // continued reports whether line ends in an odd number of backslashes, and
 // returns it without the last.
 func continued(line string) (string, bool) {

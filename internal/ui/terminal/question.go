@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -21,46 +22,67 @@ func (u *UI) Approve(ctx context.Context, q agent.Question) (agent.Answer, error
 	if u.input == nil {
 		return agent.Answer{Reason: "there is nobody to ask"}, nil
 	}
-	ctx, cancel := u.until(ctx)
-	defer cancel()
+	rule := remembered(q)
 	var a agent.Answer
-	answered := make(chan error, 1)
-	asked := u.do(ctx, func() {
-		var err error
-		a, err = u.ask(ctx, q)
-		answered <- err
+	err := u.ask(ctx, form{
+		show:    func() { u.view.question(q) },
+		choices: func() { u.view.choices(rule) },
+		take: func(line string) (ok bool) {
+			a, ok = answerOf(line, rule)
+			return ok
+		},
 	})
-	if asked != nil {
-		return agent.Answer{}, asked
+	if ended, ok := errors.AsType[*inputError](err); ok {
+		return agent.Answer{Reason: "no answer: " + ended.Error()}, nil
 	}
-	return a, <-answered
+	return a, err
 }
 
-// ask holds up everything else that is to be shown.
-func (u *UI) ask(ctx context.Context, q agent.Question) (agent.Answer, error) {
-	rule := remembered(q)
+// A form is a question: what it shows, what may be answered, and what takes an
+// answer or says that it is none.
+type form struct {
+	show, choices func()
+	take          func(line string) bool
+}
+
+// An inputError reports an input that ended before it held an answer.
+type inputError struct{ error }
+
+// ask holds up everything else that is to be shown until the question has its
+// answer, ctx ends, or the input does.
+func (u *UI) ask(ctx context.Context, f form) error {
+	ctx, cancel := u.until(ctx)
+	defer cancel()
+	answered := make(chan error, 1)
+	if err := u.do(ctx, func() { answered <- u.answer(ctx, f) }); err != nil {
+		return err
+	}
+	return <-answered
+}
+
+func (u *UI) answer(ctx context.Context, f form) error {
 	if ctx.Err() != nil { // nobody needs to read it any more
-		return agent.Answer{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if u.flush != nil {
 		u.flush()
 	}
-	u.view.question(q)
+	f.show()
 	for {
-		u.view.choices(rule)
+		f.choices()
 		line, err := u.input.line(ctx, true)
 		if err == nil {
 			u.view.entered()
 		}
 		if ctx.Err() != nil {
 			u.view.framed(dim, "(no longer asked)")
-			return agent.Answer{}, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		if err != nil {
-			return agent.Answer{Reason: "no answer: " + err.Error()}, nil
+			return &inputError{err}
 		}
-		if a, ok := answerOf(line, rule); ok {
-			return a, nil
+		if f.take(line) {
+			return nil
 		}
 	}
 }
@@ -155,7 +177,12 @@ func (v *view) choices(rule string) {
 	if rule != "" {
 		choices += "a: always, as " + rule + "   "
 	}
-	v.framed(bold, choices+"or say why not")
+	v.options(choices + "or say why not")
+}
+
+// options shows what can be answered, and waits behind a prompt.
+func (v *view) options(choices string) {
+	v.framed(bold, choices)
 	prompt := string(frame) + " > "
 	if v.o.Width > 0 {
 		prompt = cut(prompt, v.o.Width)

@@ -18,6 +18,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/decide/session"
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
@@ -281,6 +282,73 @@ func TestQuestion(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestUnknownAnswers(t *testing.T) {
+	call := session.OpenCall{Plan: tool.Plan{Call: tool.Call{ID: "c1", Tool: "Bash"}, Summary: "make deploy", Preview: "make deploy"}}
+	for _, tt := range []struct {
+		typed string
+		want  event.Settled
+		err   error
+	}{
+		{"d\n", event.Settled{As: "done"}, nil},
+		{"what?\nretry\n", event.Settled{As: "retry"}, nil},
+		{"s the server is gone\n", event.Settled{As: "skip", Note: "the server is gone"}, nil},
+		{"\n", event.Settled{}, ErrNobody},
+	} {
+		t.Run(tt.typed, func(t *testing.T) {
+			withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+				var got event.Settled
+				var err error
+				done := make(chan struct{})
+				go func() {
+					got, err = k.Unknown(t.Context(), call)
+					close(done)
+				}()
+				synctest.Wait()
+				for line := range strings.Lines(tt.typed) {
+					k.typeIn(line)
+				}
+				<-done
+				if diff := cmp.Diff(tt.want, got); diff != "" || !errors.Is(err, tt.err) {
+					t.Errorf("err %v, answer (-want +got):\n%s", err, diff)
+				}
+				if !strings.Contains(k.screen.String(), "▎ Belay was stopped while Bash make deploy ran") {
+					t.Errorf("shown:\n%s", k.screen)
+				}
+			})
+		})
+	}
+}
+
+func TestUnknownWithoutAPerson(t *testing.T) {
+	u := New(Options{Out: io.Discard})
+	defer u.Close()
+	if _, err := u.Unknown(t.Context(), session.OpenCall{}); !errors.Is(err, ErrNobody) {
+		t.Errorf("err = %v, want ErrNobody", err)
+	}
+}
+
+// TestNextLineLeavesAnswersToQuestions: what is typed while a question is open
+// answers it, and the next line is the one who waits for.
+func TestNextLineLeavesAnswersToQuestions(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		lines := make(chan string, 1)
+		go func() {
+			line, _ := k.NextLine(t.Context())
+			lines <- line
+		}()
+		synctest.Wait()
+		c := k.ask(t.Context(), bash)
+		k.typeIn("y\n")
+		if a := <-c; !a.Allow {
+			t.Errorf("the answer is %+v", a)
+		}
+		k.typeIn("steer\n")
+		if got := <-lines; got != "steer" {
+			t.Errorf("read %q", got)
+		}
+	})
 }
 
 // TestQuestionSaysEverythingOnce: a command that is its own summary and preview

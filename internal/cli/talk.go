@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/ui/terminal"
+)
+
+// talk is the interactive session.
+func (s System) talk(ctx context.Context, o runOptions) (err error) {
+	in := listen()
+	defer in.close()
+	opening, opened := in.within(ctx)
+	r, err := s.open(opening, openOptions{runOptions: o, interrupts: in, talk: true})
+	opened()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	r.ui.Say("Belay " + fullVersion() + " in " + r.workspace.Root() + ", model " + r.model.Name + ", mode " + string(r.settings.Mode) +
+		".\nWhat you type while it works reaches the model before its next step.\nCtrl-C stops a turn; Ctrl-D ends.")
+	t := talking{rig: r, in: in}
+	for {
+		goal, err := t.listen(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.turn(ctx, goal); fatal(err) {
+			return err
+		} else if err != nil {
+			r.ui.Say("stopped: " + terminal.Safe(err.Error()))
+		}
+	}
+}
+
+// talking is a conversation between turns.
+type talking struct {
+	*rig
+	in   *interrupts
+	late string // typed for a turn that was over by then
+	idle int    // interrupts in a row while nothing was running
+}
+
+// listen waits for the next goal. The first interrupt without one says how to
+// end, the second ends.
+func (t *talking) listen(ctx context.Context) (string, error) {
+	for {
+		goal := t.late
+		t.late = ""
+		if goal == "" {
+			waiting, done := t.in.within(ctx)
+			line, err := t.ui.ReadLine(waiting)
+			done()
+			if errors.Is(err, errInterrupted) {
+				if t.idle++; t.idle > 1 {
+					return "", err
+				}
+				t.ui.Say("Ctrl-C again or Ctrl-D ends the session")
+				continue
+			}
+			if err != nil {
+				return "", err
+			}
+			goal = line
+		}
+		if t.idle = 0; strings.TrimSpace(goal) != "" {
+			return goal, nil
+		}
+	}
+}
+
+// turn works on goal. What is typed meanwhile steers it.
+func (t *talking) turn(ctx context.Context, goal string) error {
+	ctx, done := t.in.within(ctx)
+	typing, stop := context.WithCancel(ctx)
+	late := make(chan string, 1)
+	go func() { late <- t.steer(typing) }()
+	err := t.agent.Turn(ctx, agent.Input{Text: goal})
+	stop()
+	t.late = <-late
+	done()
+	return err
+}
+
+// steer passes on what is typed until ctx ends, and returns a line that came too
+// late.
+func (t *talking) steer(ctx context.Context) string {
+	for {
+		line, err := t.ui.NextLine(ctx)
+		switch {
+		case err != nil:
+			return ""
+		case strings.TrimSpace(line) == "":
+		case !t.agent.Steer(line):
+			return line
+		default:
+			t.ui.Say("the model hears that before its next step")
+		}
+	}
+}
+
+// fatal reports whether err leaves nothing to go on with.
+func fatal(err error) bool {
+	return errors.Is(err, errDeaf) || err != nil && status(err) == exitFault
+}
