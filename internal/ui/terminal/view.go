@@ -3,12 +3,14 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
 // A view turns signals into lines. One goroutine uses it.
@@ -30,6 +32,8 @@ type call struct {
 	tool  string
 	label string
 	step  int
+
+	approved bool // by a person
 }
 
 // A port is one of the two ways out; both may lead to one terminal.
@@ -152,7 +156,10 @@ func (v *view) decided(b event.Decided) {
 	if b.By != event.ByPerson || b.Verdict != "allow" {
 		return // a denial is told when the call ends
 	}
-	text := "allowed by you: " + v.calls[b.Call].label
+	c := v.calls[b.Call]
+	c.approved = true
+	v.calls[b.Call] = c
+	text := "allowed by you: " + c.label
 	if b.Remember != "" {
 		text += " (from now on: " + b.Remember + ")"
 	}
@@ -172,6 +179,33 @@ func (v *view) finished(b event.Finished) {
 	}
 	mark, colour, text := outcome(c, b.Result)
 	v.lines(mark, colour, text)
+	if !c.approved { // who approved it has seen it
+		v.diff(b.Result)
+	}
+}
+
+// maxDiff is how many lines of a change are shown.
+const maxDiff = 16
+
+// diff shows what a call changed: the part of its text that is a unified diff.
+func (v *view) diff(r tool.Result) {
+	_, hunks, found := strings.Cut(r.Text, "\n@@ ")
+	if len(r.Edits) == 0 || !found {
+		return
+	}
+	lines := strings.Split(strings.TrimRight("@@ "+hunks, "\n"), "\n")
+	for i, line := range lines {
+		if i == maxDiff && !v.o.Verbose && len(lines) > maxDiff+1 {
+			v.write(progress, dim, fmt.Sprintf("  ... %d more lines\n", len(lines)-i))
+			return
+		}
+		shown := "  " + wrap(line, math.MaxInt)[0]
+		if v.o.Width > 0 {
+			shown = cut(shown, v.o.Width)
+		}
+		v.write(progress, diffStyle(line), shown)
+		v.write(progress, normal, "\n")
+	}
 }
 
 func (v *view) stopped(at time.Time, b event.Stopped) {
