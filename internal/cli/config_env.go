@@ -49,20 +49,20 @@ var providerKeys = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI
 func (s System) secrets(c *Config) map[string]string {
 	held := make(map[string]string)
 	add := func(name, value string) {
-		if value != "" {
+		if value = strings.TrimSpace(value); value != "" {
 			held[name] = value
 		}
 	}
 	for name, p := range c.Providers {
 		add("providers."+name+".key", p.Key)
-		if u, err := url.Parse(p.BaseURL); err == nil {
-			password, _ := u.User.Password()
-			add("providers."+name+".base_url", password)
-		}
+		add("providers."+name+".base_url", password(p.BaseURL))
 		add(p.KeyEnv, s.getenv(p.KeyEnv))
 	}
 	for _, name := range providerKeys {
 		add(name, s.getenv(name))
+	}
+	for _, name := range []string{"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"} {
+		add(name, password(s.getenv(name)))
 	}
 	for _, name := range c.Pass {
 		if soundsSecret(name) {
@@ -70,6 +70,16 @@ func (s System) secrets(c *Config) map[string]string {
 		}
 	}
 	return held
+}
+
+// password returns the password in base, "" if there is none.
+func password(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	p, _ := u.User.Password()
+	return p
 }
 
 func soundsSecret(name string) bool {

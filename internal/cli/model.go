@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/world/provider"
@@ -46,6 +47,10 @@ func (s System) openModel(ctx context.Context, c *Config) (model.Provider, model
 		if o.BaseURL == "" {
 			o.BaseURL = s.ollamaURL()
 		}
+	}
+	o.Key = strings.TrimSpace(o.Key) // what a file or a paste leaves at its end is no part of it
+	if strings.ContainsFunc(o.Key, unicode.IsControl) {
+		return nil, model.Info{}, usage("%s has a line break or another control character in it; set it again", o.Setting)
 	}
 	return provider.Open(o)
 }

@@ -207,7 +207,7 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 	env := s.childEnv(r.settings)
 	shell, err := process.Shell(env)
 	if err != nil {
-		return nil, err
+		return nil, usage("%v; put one of them on the PATH", err)
 	}
 	tools := toolbox.All(toolbox.Options{
 		Workspace: r.workspace, Host: host,
@@ -286,7 +286,7 @@ func (r *rig) withheld(path string) bool {
 func (r *rig) rules(context.Context) ([]event.Ruled, error) {
 	files, err := r.workspace.RuleFiles()
 	if err != nil {
-		return nil, err
+		return nil, usage("%v; what the project asks for is not left out silently: mend the file or move it away", err)
 	}
 	var ruled []event.Ruled
 	for _, f := range files {

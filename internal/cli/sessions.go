@@ -46,8 +46,12 @@ func (s System) listSessions(words string, all, asJSON bool) error {
 		if !all && st.rootOf(id) != root || words != "" && !st.mentions(id, words) {
 			continue
 		}
+		x := st.summarize(id)
+		if x.Turns == 0 && x.Damage == "" {
+			continue // nobody said anything there
+		}
 		shown++
-		if err := s.printSession(st.summarize(id), all, asJSON); err != nil {
+		if err := s.printSession(x, all, asJSON); err != nil {
 			return err
 		}
 	}

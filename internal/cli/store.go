@@ -95,14 +95,14 @@ func (st store) find(prefix string) (string, error) {
 }
 
 // newest returns the newest session of the workspace root, or of any if root is
-// "".
+// "", in which anything was said.
 func (st store) newest(root string) (string, error) {
 	ids, err := st.ids()
 	if err != nil {
 		return "", err
 	}
 	for _, id := range ids {
-		if root == "" || st.rootOf(id) == root {
+		if (root == "" || st.rootOf(id) == root) && st.spoken(id) {
 			return id, nil
 		}
 	}
@@ -123,6 +123,16 @@ func (st store) rootOf(id string) string {
 		}
 	}
 	return ""
+}
+
+// spoken reports whether the user said anything in session id.
+func (st store) spoken(id string) bool {
+	for e := range journal.Read(st.path(id)) {
+		if _, ok := e.Body.(event.Asked); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // modelOf returns the model that session id had last, "" if that cannot be read.
