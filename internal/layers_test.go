@@ -36,9 +36,10 @@ decide/prompt:     contract decide/session
 decide/undo:       contract decide/session
 decide/secret:
 agent:             contract decide
-world/process:     contract/effect
-world/journal:     contract/event contract/tool
-world/workspace:   contract/edit world/process
+world/failpoint:
+world/process:     contract/effect world/failpoint
+world/journal:     contract/event contract/tool world/failpoint
+world/workspace:   contract/edit world/process world/failpoint
 world/repo:        contract/recall world/process world/workspace
 world/provider:    contract/model contract/tool
 world/mcp:         contract/effect contract/tool world/process

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/belay-agent/belay/internal/contract/edit"
+	"github.com/belay-agent/belay/internal/world/failpoint"
 )
 
 // A batch makes several changes, or takes them back.
@@ -32,7 +33,9 @@ func (b *batch) run(changes []*change) error {
 	if err != nil {
 		return errors.Join(err, b.restore(changes))
 	}
+	failpoint.Hit("workspace synced")
 	b.clean(changes)
+	failpoint.Hit("workspace cleaned")
 	return nil
 }
 
@@ -113,6 +116,7 @@ func (b *batch) makeDir(dir string) error {
 
 // sync puts the names on disk: of the files, and of the directories made for them.
 func (b *batch) sync() error {
+	failpoint.Hit("workspace before sync")
 	for name, f := range b.folders {
 		if err := syncDir(f.dir); err != nil {
 			return fmt.Errorf("sync directory %s: %w", slash(name), reason(err))
@@ -176,6 +180,7 @@ func (f *folder) commit(c *change) error {
 			return &StaleError{Path: c.path, Have: have}
 		}
 		c.moved = err == nil
+		failpoint.Hit("workspace placed")
 		return err
 	case c.Remove:
 		if err := f.place(name, c.temp); err != nil {
@@ -187,9 +192,11 @@ func (f *folder) commit(c *change) error {
 		}
 	}
 	c.moved = true
+	failpoint.Hit("workspace exchanged")
 	if have, err := f.digest(c.temp); err != nil || have != c.Base {
 		return &StaleError{Path: c.path, Want: c.Base, Have: have}
 	}
+	failpoint.Hit("workspace verified")
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/belay-agent/belay/internal/world/failpoint"
 )
 
 // A folder is a directory held open, so that its files can be exchanged by name
@@ -42,10 +44,12 @@ func (f *folder) create(temp string, c *change) (fs.FileInfo, error) {
 	if c.info != nil {
 		mode = 0o600 // nobody else may look before it has the right owner
 	}
+	failpoint.Hit("workspace before temp")
 	file, err := f.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return nil, err
 	}
+	failpoint.Hit("workspace temp created")
 	_, err = file.Write(c.after)
 	if err == nil && c.info != nil {
 		keepAttributes(file, f.root, filepath.Base(c.at), c.info)
@@ -64,6 +68,7 @@ func (f *folder) create(temp string, c *change) (fs.FileInfo, error) {
 		_ = f.root.Remove(temp)
 		return nil, err
 	}
+	failpoint.Hit("workspace temp written")
 	return info, nil
 }
 
