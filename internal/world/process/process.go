@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -50,22 +51,24 @@ type Command struct {
 
 // An Exit is how a command ended.
 type Exit struct {
-	Code       int    // -1 where a signal ended it
-	Signal     string // such as "SIGKILL"
-	Head, Tail []byte // of its output; they never overlap
-	Dropped    int64  // bytes between them
-	Took       time.Duration
-	TimedOut   bool // Timeout, or the deadline of its context, passed first
-	Idle       bool // Silence passed first
-	Cancelled  bool // its context, or the Host, ended first
-	Held       bool // something it started still held its output, which was cut off
-	Profile    string
+	Code      int           `json:"code"`             // -1 where a signal ended it
+	Signal    string        `json:"signal,omitempty"` // such as "SIGKILL"
+	Head      []byte        `json:"-"`                // of its output
+	Tail      []byte        `json:"-"`                // the rest of it, or its end; never overlaps Head
+	Dropped   int64         `json:"bytes"`            // of output, between Head and Tail
+	Took      time.Duration `json:"took_ns"`
+	TimedOut  bool          `json:"timed_out,omitempty"` // Timeout, or the deadline of its context, passed first
+	Idle      bool          `json:"idle,omitempty"`      // Silence passed first
+	Cancelled bool          `json:"cancelled,omitempty"` // its context, or the Host, ended first
+	Held      bool          `json:"held,omitempty"`      // something it started still held its output, which was cut off
+	Profile   string        `json:"profile"`
 }
 
 // A Host owns every process of a session. It is safe for use by several
 // goroutines.
 type Host struct {
 	spool   string
+	fresh   bool // the spool is no older than this Host
 	id      string
 	closing chan struct{} // closed by Close
 	hurry   chan struct{} // closed by Kill
@@ -73,6 +76,7 @@ type Host struct {
 
 	mu      sync.Mutex
 	closed  bool
+	signed  bool
 	count   int    // of runs so far
 	first   uint64 // when the earliest of them started
 	left    []int  // leaders of sessions that outlived their leader
@@ -80,14 +84,18 @@ type Host struct {
 }
 
 // Open fences: it kills what an earlier life of the session left running, as
-// recorded in spool, before anyone settles a call. It makes the directory. With
-// spool "" nothing is recorded and nothing fenced.
+// recorded in spool, before anyone settles a call: Left says how. It makes the
+// directory. With spool "" nothing is recorded and nothing fenced.
 //
 // Files that we were started with, beyond the first three, are not passed on
 // to anything started from then on.
 func Open(spool string) (*Host, error) {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails
+	h := &Host{spool: spool, id: hex.EncodeToString(id[:]), closing: make(chan struct{}), hurry: make(chan struct{})}
 	if spool != "" {
-		if err := os.MkdirAll(spool, 0o700); err != nil {
+		var err error
+		if h.fresh, err = makeSpool(spool); err != nil {
 			return nil, fmt.Errorf("open spool: %w", err)
 		}
 		if err := fence(spool); err != nil {
@@ -95,9 +103,18 @@ func Open(spool string) (*Host, error) {
 		}
 	}
 	seal()
-	var id [8]byte
-	_, _ = rand.Read(id[:]) // never fails
-	return &Host{spool: spool, id: hex.EncodeToString(id[:]), closing: make(chan struct{}), hurry: make(chan struct{})}, nil
+	return h, nil
+}
+
+// makeSpool makes the directory, on stable storage, unless it is there.
+func makeSpool(spool string) (made bool, err error) {
+	if _, err := os.Stat(spool); !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if err := os.MkdirAll(spool, 0o700); err != nil {
+		return false, err
+	}
+	return true, syncDir(filepath.Dir(spool))
 }
 
 // Confines reports whether this system can hold a command to effects. Without
@@ -125,6 +142,12 @@ func (h *Host) Close() error {
 	if !t.end(DefaultGrace, h.hurry) {
 		return errors.New("close process host: something that a command started cannot be killed")
 	}
+	if h.signed {
+		h.signed = false
+		if err := unsign(h.spool); err != nil {
+			return fmt.Errorf("close process host: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -137,7 +160,8 @@ func (h *Host) Kill() error {
 
 // Run starts c and returns when it has ended and its output is drained. Where
 // it did not end by itself, all that it started has ended too. An error means
-// that it was not run.
+// that it was not run, or was ended at once because its process could not be
+// recorded. A call that is recorded can be run once.
 func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 	if err := c.check(); err != nil {
 		return Exit{}, err
@@ -150,11 +174,12 @@ func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
 		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], err)
 	}
 	defer h.running.Done()
-	if err := h.note(c.Call, record{Mark: h.mark()}); err != nil {
+	r := run{host: h, command: c, mark: mark}
+	exit, err := r.do(ctx)
+	if err != nil {
 		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], err)
 	}
-	r := run{host: h, command: c, mark: mark}
-	return r.do(ctx)
+	return exit, nil
 }
 
 // enter counts one more run, which must call h.running.Done, and names it.
@@ -194,8 +219,10 @@ func (c Command) check() error {
 		return errors.New("run a command: it names no program")
 	case !filepath.IsAbs(c.Dir):
 		return fmt.Errorf("run %s: directory %q is not absolute", c.Argv[0], c.Dir)
-	case c.Call != "" && (c.Call != filepath.Base(c.Call) || c.Call == "." || c.Call == ".."):
-		return fmt.Errorf("run %s: call %q cannot name a record", c.Argv[0], c.Call)
+	case c.Call != "":
+		if err := checkCall(c.Call); err != nil {
+			return fmt.Errorf("run %s: %w", c.Argv[0], err)
+		}
 	}
 	return nil
 }

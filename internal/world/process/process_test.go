@@ -269,6 +269,7 @@ func TestRefusals(t *testing.T) {
 		"not on the path":   {t.Context(), process.Command{Argv: []string{"true"}, Dir: dir}, fs.ErrNotExist},
 		"not executable":    {t.Context(), process.Command{Argv: []string{"/etc/passwd"}, Dir: dir}, fs.ErrPermission},
 		"call leads out":    {t.Context(), process.Command{Call: "../c1", Argv: []string{"/bin/true"}, Dir: dir}, nil},
+		"call is a file":    {t.Context(), process.Command{Call: "life.json", Argv: []string{"/bin/true"}, Dir: dir}, nil},
 		"cancelled before":  {cancelled, process.Command{Argv: []string{"/bin/true"}, Dir: dir}, context.Canceled},
 	} {
 		e, err := h.Run(tt.ctx, tt.c)

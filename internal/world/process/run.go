@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"os/exec"
 	"runtime"
 	"time"
+
+	"github.com/belay-agent/belay/internal/world/failpoint"
 )
 
 // A run is one command from its start to its end.
@@ -23,62 +26,75 @@ type run struct {
 	exited chan struct{} // closed when the program has been waited for
 }
 
+// do records the command, runs it, and records how it ended.
 func (r *run) do(ctx context.Context) (Exit, error) {
-	c := r.command
+	path, err := look(r.command.Argv[0], r.command.Env)
+	if err != nil {
+		return Exit{}, err
+	}
 	out, in, err := os.Pipe()
 	if err != nil {
-		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], err)
+		return Exit{}, err
 	}
 	defer out.Close()
-	if err := r.start(in); err != nil {
-		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], err)
+	failpoint.Hit("process before start record")
+	entry, err := r.host.begin(r.command.Call)
+	if err != nil {
+		in.Close()
+		return Exit{}, err
 	}
+	failpoint.Hit("process start recorded")
+	if err := r.start(path, in); err != nil {
+		if r.cmd.Process == nil {
+			entry.drop()
+		}
+		return Exit{}, err
+	}
+	failpoint.Hit("process started")
 	defer r.tree.release()
 	r.host.began(r.tree)
-	// The command runs already: a record that cannot be completed still has
-	// the mark, and that is what finds the rest.
-	noteErr := r.host.note(c.Call, record{Mark: r.host.mark(), PID: r.cmd.Process.Pid, Start: r.tree.since})
+	// The command runs already. Where its process cannot be recorded the mark
+	// is, but that does not lead to it on every system.
+	unrecorded := entry.running(r.tree, r.cmd.Process.Pid)
+	exit := r.follow(ctx, out, unrecorded != nil)
+	failpoint.Hit("process exited")
+	entry.ended(exit)
+	failpoint.Hit("process exit recorded")
+	if unrecorded != nil {
+		return Exit{}, fmt.Errorf("ended at once: record its process: %w", unrecorded)
+	}
+	return exit, nil
+}
 
-	p := newPump(out, c)
+// follow hands on the output of what runs, and returns how it ended. Where it
+// may not run, it is ended at once.
+func (r *run) follow(ctx context.Context, out *os.File, forbidden bool) Exit {
+	p := newPump(out, r.command)
 	drained := make(chan bool, 1)
 	go func() { drained <- p.run() }()
 	defer p.rest()
 
-	exit := Exit{Profile: "none"}
-	if noteErr != nil {
-		exit.Cancelled = true
-	} else {
+	exit := Exit{Profile: "none", Cancelled: forbidden}
+	if !forbidden {
 		r.watch(ctx, p.idle.C, &exit)
 	}
 	if exit.TimedOut || exit.Idle || exit.Cancelled {
-		grace := c.Grace
-		if grace == 0 {
-			grace = DefaultGrace
-		}
-		r.tree.end(grace, r.host.hurry)
+		r.tree.end(cmp.Or(r.command.Grace, DefaultGrace), r.host.hurry)
 	}
 	<-r.exited // nothing refuses to be killed
 	exit.Held = p.stop(drained, r.tree)
 	if r.tree.grouped() {
 		r.host.keep(r.cmd.Process.Pid)
 	}
-	if noteErr != nil {
-		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], noteErr)
-	}
 	exit.Code, exit.Signal = status(r.cmd.ProcessState)
 	exit.Head, exit.Tail, exit.Dropped = p.kept.parts()
 	exit.Took = r.ended.Sub(r.began)
-	return exit, nil
+	return exit
 }
 
-// start starts the command with out as its output, which it closes.
-func (r *run) start(out *os.File) error {
+// start starts the program at path with out as its output, which it closes.
+func (r *run) start(path string, out *os.File) error {
 	c := r.command
-	path, err := look(c.Argv[0], c.Env)
-	if err != nil {
-		out.Close()
-		return err
-	}
 	r.cmd = &exec.Cmd{
 		Path: path, Args: c.Argv, Dir: c.Dir,
 		Env:    append(append([]string{}, c.Env...), r.mark),
@@ -110,7 +126,7 @@ func (r *run) start(out *os.File) error {
 		_ = r.cmd.Wait() // ProcessState says more
 		r.ended = time.Now()
 	}()
-	err = <-started
+	err := <-started
 	if err != nil {
 		<-r.exited
 	}

@@ -4,12 +4,14 @@ package process_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -19,8 +21,9 @@ import (
 	"github.com/belay-agent/belay/internal/world/process"
 )
 
-// play is a host that is killed while its command runs: SPOOL, SCRIPT.
-func play(string) {
+// play is a host on SPOOL that runs SCRIPT, in the environment LIFE, and is
+// killed: how far it gets is its role. It prints a line when it is as far.
+func play(role string) {
 	h, err := process.Open(os.Getenv("SPOOL"))
 	if err != nil {
 		fmt.Println(err)
@@ -31,28 +34,79 @@ func play(string) {
 		fmt.Println(err)
 		os.Exit(1)
 	}
-	_, err = h.Run(context.Background(), process.Command{
+	c := process.Command{
 		Call: "c1", Argv: append(shell, os.Getenv("SCRIPT")), Dir: os.TempDir(),
-		Env: []string{path}, Output: os.Stdout,
-	})
-	fmt.Println("ended", err)
+		Env: []string{path, "LIFE=" + os.Getenv("LIFE_ID")}, Output: os.Stdout,
+	}
+	switch role {
+	case "before":
+		stop()
+	case "recorded":
+		c.Output = nil
+	case "about to fork": // as every fork does, the next one waits for this lock
+		syscall.ForkLock.RLock()
+	case "ended":
+		c.Output = writer(func() {
+			for len(children()) > 0 {
+				runtime.Gosched()
+			}
+			stop()
+		})
+	case "random":
+		fmt.Println("ready")
+	}
+	e, err := h.Run(context.Background(), c)
+	switch role {
+	case "recorded":
+		stop()
+	case "forgotten":
+		if err := h.Forget("c1"); err != nil {
+			fmt.Println(err)
+		}
+		stop()
+	}
+	fmt.Println("ended", e.Code, err)
 }
 
-// crash runs text in a host of its own on spool, and kills that host once text
-// has printed a line.
-func crash(t *testing.T, spool, text string) {
+// stop waits to be killed.
+func stop() {
+	fmt.Println("ready")
+	<-make(chan bool)
+}
+
+// A writer is called for the first output.
+type writer func()
+
+func (w writer) Write(b []byte) (int, error) { w(); return len(b), nil }
+
+// host starts this program in a role.
+func host(t *testing.T, role, spool, text string) (c *exec.Cmd, out *bufio.Reader) {
 	t.Helper()
-	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), "PROCESS_TEST_ROLE=host", "SPOOL="+spool, "SCRIPT="+text)
-	out, err := c.StdoutPipe()
+	c = exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "PROCESS_TEST_ROLE="+role, "SPOOL="+spool, "SCRIPT="+text, "LIFE_ID="+spool)
+	pipe, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || line != "ready\n" {
+	return c, bufio.NewReader(pipe)
+}
+
+// crash runs text in a host of its own on spool, and kills that host once it,
+// or text, has printed a line.
+func crash(t *testing.T, role, spool, text string) {
+	t.Helper()
+	c, out := host(t, role, spool, text)
+	if role == "about to fork" {
+		for late := time.Now().Add(time.Minute); !exists(filepath.Join(spool, "c1", "started")); runtime.Gosched() {
+			if time.Now().After(late) {
+				t.Error("nothing is recorded after a minute")
+				break
+			}
+		}
+	} else if line, err := out.ReadString('\n'); err != nil || line != "ready\n" {
 		t.Errorf("host printed %q, %v", line, err)
 	}
 	if err := c.Process.Kill(); err != nil {
@@ -61,10 +115,15 @@ func crash(t *testing.T, spool, text string) {
 	_ = c.Wait()
 }
 
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 func TestTheCommandDiesWithUs(t *testing.T) {
 	t.Parallel()
 	w := newWitness(t)
-	crash(t, t.TempDir(), w.hold("echo ready; exec sleep 300"))
+	crash(t, "running", t.TempDir(), w.hold("echo ready; exec sleep 300"))
 	w.gone(t)
 }
 
@@ -72,7 +131,7 @@ func TestOpenFencesAnEarlierLife(t *testing.T) {
 	t.Parallel()
 	w := newWitness(t)
 	spool := filepath.Join(t.TempDir(), "spool")
-	crash(t, spool, w.hold("setsid sleep 300 & sleep 300 & sh -c 'trap \"\" TERM; sleep 300; :' & echo ready; wait"))
+	crash(t, "running", spool, w.hold("setsid sleep 300 & sleep 300 & sh -c 'trap \"\" TERM; sleep 300; :' & echo ready; wait"))
 	h, err := process.Open(spool)
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +238,8 @@ func TestRecordIsThereBeforeAndAfterTheIdIsKnown(t *testing.T) {
 	c := script(t, `cat "$SPOOL/c9/started"; echo $$`)
 	c.Call, c.Env, c.Timeout = "c9", append(c.Env, "SPOOL="+spool), time.Minute
 	e := run(t, h, c)
-	first, pid, _ := strings.Cut(string(e.Head), "\n")
+	lines := strings.Split(strings.TrimSpace(string(e.Head)), "\n")
+	first, pid := lines[0], lines[len(lines)-1] // the process may be recorded by then
 	var early, late struct {
 		Boot, Mark string
 		PID        int
@@ -192,10 +252,12 @@ func TestRecordIsThereBeforeAndAfterTheIdIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := json.Unmarshal(b, &late); err != nil {
-		t.Fatal(err)
+	for line := range bytes.Lines(b) {
+		if err := json.Unmarshal(line, &late); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if strconv.Itoa(late.PID) != strings.TrimSpace(pid) || late.Start == 0 || late.Mark != early.Mark {
+	if strconv.Itoa(late.PID) != pid || late.Start == 0 || late.Mark != early.Mark {
 		t.Errorf("record %s of process %s", b, pid)
 	}
 }

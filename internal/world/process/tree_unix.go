@@ -3,6 +3,7 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -69,4 +70,13 @@ func seal() {
 			unix.CloseOnExec(fd)
 		}
 	}
+}
+
+// syncDir puts the names in dir on stable storage.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
