@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/belay-agent/belay/internal/world/failpoint"
 )
 
 // small is how much of an artifact is held in memory before it needs a file.
@@ -154,12 +156,14 @@ func (s *diskSink) place(name string) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit("artifact before link")
 	err = os.Rename(s.f.Name(), name)
 	if errors.Is(err, fs.ErrNotExist) { // the first one under these two digits
 		if err = os.MkdirAll(filepath.Dir(name), 0o700); err == nil {
 			err = os.Rename(s.f.Name(), name)
 		}
 	}
+	failpoint.Hit("artifact linked")
 	return err
 }
 
