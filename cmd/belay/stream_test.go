@@ -81,6 +81,28 @@ func TestBug_P02_LengthStop(t *testing.T) {
 	}
 }
 
+// The limit of dollars counts what the model's price makes of its usage.
+func TestMaxCost(t *testing.T) {
+	t.Parallel()
+	d := modeltest.Chat()
+	r := calls("LS", `{}`)
+	r.Usage = model.Usage{Input: 100_000, Output: 1000}
+	p := newPlace(t)
+	s, _ := p.reach(t, d, nil, whole(d, r), whole(d, r), whole(d, r))
+	e := p.run(t, "run", "-m", "openai/gpt-5.4-mini", "--max-cost", "0.10", "look")
+	e.wants(t, 4)
+	if !strings.Contains(e.err, "belay: the turn reached its limit of 0.1000 dollars") {
+		t.Errorf("stderr: %s", e.err)
+	}
+	var cost int64
+	for _, r := range bodies[event.Replied](p.events(t)) {
+		cost += r.Cost
+	}
+	if n := int64(len(s.Bodies())); cost < 10_000_000 || cost-cost/n >= 10_000_000 {
+		t.Errorf("stopped after %d requests at %d micro-cents", n, cost)
+	}
+}
+
 // P04: a connection that closes before the end of the reply is no end of the
 // turn: nothing of it runs, what had come is kept and marked, the run fails, and
 // the session goes on.

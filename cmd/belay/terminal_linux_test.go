@@ -108,6 +108,7 @@ func TestRunAsksAtTheTerminal(t *testing.T) {
 		{"yes", "y\n", "expect: not error\nsay: written", "written", true, 0},
 		{"no", "n\n", "expect: error /denied by the user/\nsay: not written", "not written", false, 0},
 		{"in words", "put it elsewhere\n", "expect: error /denied by the user: put it elsewhere/\nsay: as you like", "as you like", false, 0},
+		{"Ctrl-C", "\x03", "say: never", "interrupted", false, 130},
 		{"end of input", "\x04", "expect: error\nsay: not written", "not written", false, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
