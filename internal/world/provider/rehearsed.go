@@ -78,6 +78,10 @@ func (r *Rehearsed) answer(req *model.Request) (step, []model.Part, error) {
 		r.begun = true
 		r.catchUp(req)
 	}
+	if again := interrupted(req.Messages); again != nil && r.retries() {
+		last := r.script.steps[r.next-1]
+		return step{line: last.line, delay: last.delay, stop: model.Calls}, again, nil
+	}
 	if r.next >= len(r.script.steps) {
 		return step{}, nil, &model.BadRequest{
 			Reason: fmt.Sprintf("script %s has no step for this request: it ends after step %d\n  expected: no more requests\n  came: %s",
@@ -85,6 +89,9 @@ func (r *Rehearsed) answer(req *model.Request) (step, []model.Part, error) {
 			Hint: "the rehearsed model only plays its script; add a step to it",
 		}
 	}
+	uncut := *req
+	uncut.Messages = r.uncut(req.Messages)
+	req = &uncut
 	s := r.script.steps[r.next]
 	captures := maps.Clone(r.captures)
 	for _, x := range s.expects {
@@ -101,15 +108,19 @@ func (r *Rehearsed) answer(req *model.Request) (step, []model.Part, error) {
 	return s, parts, nil
 }
 
-// catchUp skips the steps that req shows as played, for what they captured.
+// catchUp skips the steps that req shows as played, for what they captured. A
+// reply that asked again played none.
 func (r *Rehearsed) catchUp(req *model.Request) {
 	for i, m := range req.Messages {
 		if m.Role != model.Assistant {
 			continue
 		}
+		if r.retries() && asksAgain(req.Messages[:i+1]) {
+			continue
+		}
 		if r.next < len(r.script.steps) {
 			before := *req
-			before.Messages = req.Messages[:i]
+			before.Messages = r.uncut(req.Messages[:i])
 			for _, x := range r.script.steps[r.next].expects {
 				x.match(&before, r.captures)
 			}

@@ -309,6 +309,10 @@ func TestScriptErrorsNameTheLine(t *testing.T) {
 		"-- step --\nsay: a\ndelay: soon\n":           "x:3: delay: time: invalid duration",
 		"-- step --\nfail: quickly\n":                 `x:2: fail: "quickly" is not one of`,
 		"-- step --\nfail: bad after=1s\n":            `x:2: fail: bad takes no "after=1s"`,
+		"-- step --\nsay: a\nretry: all\n":            `x:3: retry: want interrupted, got "all"`,
+		"-- all --\nretry: never\n":                   `x:2: retry: want interrupted, got "never"`,
+		"-- all --\nsay: a\n":                         "x:2: say: not for all steps",
+		"-- step --\nsay: a\n-- all --\n":             `x:3: file "all" is not a step`,
 	} {
 		_, err := NewRehearsed("x", []byte(script))
 		if err == nil || !strings.HasPrefix(err.Error(), "script "+want) {
@@ -319,6 +323,7 @@ func TestScriptErrorsNameTheLine(t *testing.T) {
 
 func FuzzScript(f *testing.F) {
 	f.Add([]byte("about\n-- step one --\nexpect: not last /a(?P<x>b)/\nsay: a\n\n  b ${x}\ncall: A {\"b\":\n  1}\nusage: input=1\ndelay: 1ms\n-- step --\nfail: rejected part=1\n"))
+	f.Add([]byte("-- all --\nretry: interrupted\n-- step --\nretry: interrupted\ncall: A {}\n"))
 	f.Add([]byte("-- step --\r\nsay: a\r\n\tb\r\nstop: cut\r\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		s, err := parseScript("x", src)

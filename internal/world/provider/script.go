@@ -18,6 +18,7 @@ const maxScript = 8 << 20
 // A script is a parsed rehearsal: the replies of the model, in order.
 type script struct {
 	name  string
+	retry bool // in every step
 	steps []step
 }
 
@@ -31,6 +32,7 @@ type step struct {
 	usage   *model.Usage
 	delay   time.Duration
 	fail    *failing
+	retry   bool // asks again for those of its calls that were interrupted
 }
 
 // A saying is one part of a reply, as the script has it.
@@ -72,8 +74,15 @@ func parseScript(name string, src []byte) (*script, error) {
 	s := &script{name: name}
 	names := map[string]bool{} // of captures, so far
 	line := 1 + strings.Count(string(archive.Comment), "\n")
-	for _, f := range archive.Files {
+	for i, f := range archive.Files {
 		word, label, _ := strings.Cut(f.Name, " ")
+		if i == 0 && f.Name == "all" {
+			if err := s.parseAll(line, f.Data); err != nil {
+				return nil, fmt.Errorf("script %s:%w", name, err)
+			}
+			line += 1 + strings.Count(string(f.Data), "\n")
+			continue
+		}
 		if word != "step" {
 			return nil, fmt.Errorf("script %s:%d: file %q is not a step", name, line, f.Name)
 		}
@@ -89,6 +98,32 @@ func parseScript(name string, src []byte) (*script, error) {
 		return nil, fmt.Errorf("script %s:1: it has no steps; each begins with a line %q", name, "-- step --")
 	}
 	return s, nil
+}
+
+// parseAll reads what holds for every step.
+func (s *script) parseAll(line int, body []byte) error {
+	entries, err := splitEntries(line+1, string(body))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.key != "retry" {
+			return fmt.Errorf("%d: %s: not for all steps: only retry is", e.line, e.key)
+		}
+		if s.retry, err = parseRetry(e.value); err != nil {
+			return fmt.Errorf("%d: retry: %w", e.line, err)
+		}
+	}
+	return nil
+}
+
+// parseRetry reads what of a step's calls is asked for again: only what was
+// interrupted can be.
+func parseRetry(text string) (bool, error) {
+	if text != "interrupted" {
+		return false, fmt.Errorf("want interrupted, got %q", clip(text, 80))
+	}
+	return true, nil
 }
 
 // parseStep reads one step, whose marker is at the given line, and adds the
@@ -191,8 +226,10 @@ func (s *step) add(e entry, names map[string]bool) error {
 		s.delay, err = time.ParseDuration(e.value)
 	case "fail":
 		s.fail, err = parseFailing(e.value)
+	case "retry":
+		s.retry, err = parseRetry(e.value)
 	default:
-		err = fmt.Errorf("not one of expect, say, think, call, garble, stop, usage, delay, fail")
+		err = fmt.Errorf("not one of expect, say, think, call, garble, stop, usage, delay, fail, retry")
 	}
 	return err
 }
