@@ -42,6 +42,7 @@ type bashArgs struct {
 
 // Bash returns the tool that runs a shell command in h. Nothing bounds a
 // command, so each is effect.Anything, and its part is the command byte for byte.
+// It is a tool.Settler: see shell.
 func Bash(h *process.Host, o BashOptions) tool.Tool {
 	if o.Timeout == 0 {
 		o.Timeout = bashUsual
@@ -51,7 +52,7 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 		Effects: []effect.Kind{effect.Anything}, Idempotency: tool.None,
 		Risk: tool.High, Inline: tool.DefaultInline, Timeout: bashMax,
 	}
-	return tool.New(s, func(_ context.Context, args bashArgs, in tool.Input) (*tool.Action, error) {
+	bash := tool.New(s, func(_ context.Context, args bashArgs, in tool.Input) (*tool.Action, error) {
 		if err := checkScript(args.Command); err != nil {
 			return nil, err
 		}
@@ -73,6 +74,7 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 			},
 		}, nil
 	})
+	return shell{Tool: bash, host: h, silence: o.Silence}
 }
 
 func checkScript(script string) error {
@@ -122,19 +124,24 @@ func runScript(ctx context.Context, h *process.Host, c process.Command, out *out
 		return notRun(c, err)
 	}
 	body, artifacts, facts := out.finish(e.Tail)
+	if e.Held {
+		body += "[something it started still runs and holds its output, of which no more is read]\n"
+	}
+	r := exited(e, c, body, facts)
+	r.Artifacts = artifacts
+	return r, nil
+}
+
+// exited is the result of c, which ended as e says, and printed what body shows
+// and facts say of it.
+func exited(e process.Exit, c process.Command, body string, facts bashFacts) tool.Result {
 	facts.Signal, facts.TimedOut, facts.Idle = e.Signal, e.TimedOut, e.Idle
 	facts.Cancelled, facts.Held, facts.Dir = e.Cancelled, e.Held, "."
 	facts.Milliseconds = e.Took.Milliseconds()
 	if e.Signal == "" {
 		facts.Code = &e.Code
 	}
-	if e.Held {
-		body += "[something it started still runs and holds its output, of which no more is read]\n"
-	}
-	r := tool.Result{
-		Text: body + ending(e, c), Artifacts: artifacts, Confined: e.Profile,
-		Data: facts.encode(), Status: tool.Success,
-	}
+	r := tool.Result{Text: body + ending(e, c), Confined: e.Profile, Data: facts.encode(), Status: tool.Success}
 	if facts.Truncated {
 		r.Status = tool.Partial
 	}
@@ -144,7 +151,7 @@ func runScript(ctx context.Context, h *process.Host, c process.Command, out *out
 			r.Status = tool.Interrupted
 		}
 	}
-	return r, nil
+	return r
 }
 
 // notRun is the result of a command that was not started for err.

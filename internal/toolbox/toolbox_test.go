@@ -211,9 +211,12 @@ func document(b *bytes.Buffer, tl tool.Tool) {
 		effects = []string{"none"}
 	}
 	recovery := "a person is asked"
-	if _, ok := tl.(tool.Settler); ok {
+	switch _, ok := tl.(tool.Settler); {
+	case ok && s.Idempotency == tool.CompareAndSwap:
 		recovery = "the file's digest tells"
-	} else if s.Idempotency == tool.ReadOnly {
+	case ok:
+		recovery = "the record of its end tells, or a person is asked"
+	case s.Idempotency == tool.ReadOnly:
 		recovery = "nothing to recover"
 	}
 	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", s.Name, s.Description)
