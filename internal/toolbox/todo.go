@@ -51,7 +51,7 @@ func Todo() tool.Tool {
 			}
 		}
 		return &tool.Action{
-			Summary: fmt.Sprintf("Plan %d things", len(args.Items)),
+			Summary: standing(args.Items),
 			Do: func(ctx context.Context, _ tool.Env) (tool.Result, error) {
 				if err := ctx.Err(); err != nil {
 					return ended(err), nil
@@ -60,6 +60,20 @@ func Todo() tool.Tool {
 			},
 		}, nil
 	})
+}
+
+// standing says in a line how far the list is.
+func standing(items []todoItem) string {
+	done, active := 0, []string{}
+	for _, item := range items {
+		switch item.State {
+		case "done":
+			done++
+		case "active":
+			active = append(active, oneLine(item.Text))
+		}
+	}
+	return strings.TrimSpace(fmt.Sprintf("[%d/%d] %s", done, len(items), strings.Join(active, "; ")))
 }
 
 func planned(items []todoItem) tool.Result {
