@@ -23,9 +23,9 @@ func (a *Agent) judge(p tool.Plan) policy.Decision {
 // decide applies policy to t's plan. What needs no person is one append.
 func (r *round) decide(t *task) error {
 	d := r.judge(t.plan)
-	plan := event.Planned{Plan: t.plan}
+	plan := event.Planned{Plan: t.plan, Digest: t.plan.Digest()}
 	decided := event.Decided{
-		Call: t.call.ID, Plan: t.plan.Digest(), Verdict: d.Verdict.String(), By: d.Rule, Reason: d.Reason,
+		Call: t.call.ID, Plan: plan.Digest, Verdict: d.Verdict.String(), By: d.Rule, Reason: d.Reason,
 	}
 	if failure := r.dependency(t); failure != nil && d.Verdict != policy.Deny {
 		return r.finish(t, tool.Failed(failure), plan)
@@ -102,7 +102,7 @@ func (r *round) askAgain(t *task) error {
 			Hint: "read again what it depends on",
 		}))
 	}
-	if err := r.record(event.Planned{Plan: t.plan}); err != nil {
+	if err := r.record(event.Planned{Plan: t.plan, Digest: t.plan.Digest()}); err != nil {
 		return err
 	}
 	r.ask(t, policy.Decision{Verdict: policy.Ask, Rule: "changed plan", Reason: "the plan changed since it was shown"})

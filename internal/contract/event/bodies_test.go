@@ -47,7 +47,7 @@ func bodies() []Body {
 			Usage: model.Usage{Input: 1, Cached: 2, CacheWrite: 3, Output: 4, Reasoning: 5, Estimated: true},
 			Cost:  123, Stop: model.Calls,
 		},
-		Planned{Plan: tool.Plan{
+		Planned{Digest: "dd", Plan: tool.Plan{
 			Call: call, Version: 1, Summary: "read a/b.go", Preview: "artifact:bb", Profile: "none",
 			Parts:   []tool.Part{{Name: "a/b.go", Effects: effect.Set{{Kind: effect.Read, On: "a/b.go", Tree: true}}}},
 			Timeout: time.Minute, Key: "01JZ/c7",

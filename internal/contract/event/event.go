@@ -82,7 +82,8 @@ type (
 
 	// Planned is exactly what a call would do.
 	Planned struct {
-		Plan tool.Plan `json:"plan"`
+		Plan   tool.Plan `json:"plan"`
+		Digest string    `json:"digest,omitempty"` // of the plan as it was before secrets were taken out; "" if none were
 	}
 
 	// Decided is the verdict on a plan.

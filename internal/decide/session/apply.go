@@ -141,7 +141,7 @@ func (s *State) checkDecided(b event.Decided) error {
 	if err != nil {
 		return err
 	}
-	if !c.Planned || c.Plan.Digest() != b.Plan {
+	if !c.Planned || c.Digest != b.Plan {
 		return fmt.Errorf("it is not about the plan of call %s", b.Call)
 	}
 	if b.Remember != "" {
@@ -289,7 +289,10 @@ func (s *State) applyPlanned(b event.Planned) {
 		s.begin(b.Plan.Call, -1, 0)
 	}
 	c := s.calls[id]
-	c.Plan, c.Planned, c.Allowed = b.Plan, true, false
+	c.Plan, c.Digest, c.Planned, c.Allowed = b.Plan, b.Digest, true, false
+	if c.Digest == "" {
+		c.Digest = b.Plan.Digest()
+	}
 }
 
 // begin adds a call that is to end as the index-th of an exchange.

@@ -224,6 +224,18 @@ func randomBody(rng *rand.Rand, s *State) event.Body {
 	return event.Stopped{Reason: "end"}
 }
 
+// A plan on disk may be without its secrets; the verdict is on what it was.
+func TestAVerdictIsOnThePlanBeforeItsSecretsWereTakenOut(t *testing.T) {
+	s := fold(t, opened(), asked("go"))
+	add(t, s, replied(s, "", calling("Bash", `{"command":"[redacted:KEY]"}`)))
+	was := plan("c1", calling("Bash", `{"command":"a key"}`), effect.Anything)
+	add(t, s, event.Planned{Plan: plan("c1", calling("Bash", `{"command":"[redacted:KEY]"}`), effect.Anything), Digest: was.Digest()})
+	if err := s.Apply(next(s, event.Decided{Call: "c1", Plan: "another", Verdict: "allow"})); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a verdict on another plan: %v, want ErrInvalid", err)
+	}
+	add(t, s, allowed(was))
+}
+
 func TestFold(t *testing.T) {
 	s := fold(t, opened(), event.Ruled{Path: "AGENTS.md", Digest: "d1", Text: "be kind"}, asked("go"))
 	add(t, s, replied(s, "reading", calling("Read", `{"path":"a"}`), calling("Bash", `{"command":"make"}`)))

@@ -59,7 +59,8 @@ type Turn struct {
 type call struct {
 	Exchange    int             `json:"exchange"` // where its result belongs; -1 for a call that no reply asked for
 	Index       int             `json:"index"`
-	Plan        tool.Plan       `json:"plan"` // holds only the call until one is recorded
+	Plan        tool.Plan       `json:"plan"`             // holds only the call until one is recorded
+	Digest      string          `json:"digest,omitempty"` // of the plan
 	Planned     bool            `json:"planned"`
 	Allowed     bool            `json:"allowed"`
 	Started     bool            `json:"started"`
