@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/ui/terminal"
 )
 
@@ -27,7 +31,8 @@ func (s System) explainCommand() *cobra.Command {
 		Use:   "explain COMMAND | NAME ARGUMENTS",
 		Short: "Print effects, verdict and the deciding rule of a call, without running it",
 		Long: `Print effects, verdict and the deciding rule, without running anything: of a
-command line, or of a tool's call by its name and arguments.`,
+command line, or of a tool's call by its name and arguments. A file that the call
+would change is read.`,
 		Example: `  belay policy explain 'git push --force'
   belay policy explain --mode auto 'go test ./...'
   belay policy explain Write '{"path":"a.txt","content":"x"}'`,
@@ -64,8 +69,31 @@ type explanation struct {
 	Profile string      `json:"profile"`
 }
 
+// explained reads the file first that a call would change: what would be decided
+// about it does not hang on that.
+func explained(ctx context.Context, a *agent.Agent, call tool.Call) (tool.Plan, policy.Decision, error) {
+	plan, decision, err := a.Explain(ctx, call)
+	if f, ok := errors.AsType[*tool.Failure](err); !ok || f.Kind != tool.NotRead {
+		return plan, decision, err
+	}
+	var on struct {
+		Path string `json:"path"`
+	}
+	if err := json.Unmarshal(call.Args, &on); err != nil {
+		return plan, decision, err
+	}
+	args, err := json.Marshal(on)
+	if err != nil {
+		return plan, decision, err
+	}
+	if _, err := a.Do(ctx, tool.Call{Tool: "Read", Args: args}); err != nil {
+		return plan, decision, err
+	}
+	return a.Explain(ctx, call)
+}
+
 func (s System) explain(r *rig, call tool.Call, asJSON bool) error {
-	plan, decision, err := r.agent.Explain(r.ctx, call)
+	plan, decision, err := explained(r.ctx, r.agent, call)
 	if err != nil {
 		return usage("%v", err)
 	}
