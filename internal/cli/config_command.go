@@ -53,6 +53,12 @@ the project's .belay/config.toml once it is trusted, or a flag.`,
 				if err := Trust(s.stateDir(), root); err != nil {
 					return err
 				}
+				if _, present, err := readConfig(projectFile(root)); err == nil && !present {
+					return usage("there is nothing to trust: %s does not exist", projectFile(root))
+				}
+				if _, err := at.config(root); err != nil {
+					return err // it counts now, so what is wrong in it is said now
+				}
 				_, err = fmt.Fprintf(s.Stderr, "%s is trusted as it is now\n", projectFile(root))
 				return err
 			},
@@ -68,12 +74,17 @@ func (s System) userConfig() string {
 	return ""
 }
 
+// config returns the settings in effect in root, no flags given.
+func (s System) config(root string) (*Config, error) {
+	return LoadConfig(Sources{User: s.userConfig(), Dir: root, State: s.stateDir(), Getenv: s.getenv})
+}
+
 func (s System) showConfig(asJSON bool) error {
 	root, err := s.root()
 	if err != nil {
 		return err
 	}
-	c, err := LoadConfig(Sources{User: s.userConfig(), Dir: root, State: s.stateDir(), Getenv: s.getenv})
+	c, err := s.config(root)
 	if err != nil {
 		return err
 	}

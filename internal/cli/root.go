@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/ui/terminal"
 )
@@ -29,10 +31,26 @@ func (s System) report(err error) {
 		return
 	}
 	message := "belay: " + err.Error()
-	if bad, ok := errors.AsType[*model.BadRequest](err); ok && bad.Hint != "" {
-		message += "\n  " + bad.Hint
+	if next := hint(err); next != "" {
+		message += "\n  " + next
 	}
 	fmt.Fprintln(s.Stderr, terminal.Safe(message))
+}
+
+// hint returns what can be done about err, "" if its own words say it.
+func hint(err error) string {
+	bad, rejected := errors.AsType[*model.BadRequest](err)
+	switch {
+	case rejected:
+		return bad.Hint
+	case errors.Is(err, agent.ErrNothing):
+		return `say what is next, as in: belay resume "and now the other parser"`
+	case is[*agent.Limit](err):
+		return `what was done is kept; to go on, with another limit if need be: belay resume "go on"`
+	case is[*model.Unavailable](err) && errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing answers at that address: is the server running? (Ollama: ollama serve)"
+	}
+	return ""
 }
 
 func (s System) command() *cobra.Command {
@@ -48,14 +66,15 @@ Without a command it is an interactive session in this directory.`,
   belay run "make the failing test pass"      one goal, then exit
   belay                                       talk to it
   belay policy explain 'git push --force'     what would be decided, and why`,
+		Version:           fullVersion(),
 		Args:              noArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
 		RunE:              func(c *cobra.Command, _ []string) error { return s.talk(c.Context(), o) },
 	}
-	root.SuggestionsMinimumDistance = 2
 	o.register(root)
+	root.SetVersionTemplate(versionLine())
 	root.SetOut(s.Stdout)
 	root.SetErr(s.Stderr)
 	root.SetIn(s.Stdin)
@@ -74,7 +93,11 @@ func noArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if !c.HasSubCommands() {
+		return usage("`%s` takes no argument, but got %q", c.CommandPath(), args[0])
+	}
 	hint := fmt.Sprintf("see `%s --help`", c.CommandPath())
+	c.SuggestionsMinimumDistance = max(1, min(2, len(args[0])/3)) // of three letters all is close to all
 	if similar := c.SuggestionsFor(args[0]); len(similar) > 0 {
 		hint = fmt.Sprintf("did you mean `%s %s`?", c.CommandPath(), similar[0])
 	} else if strings.Contains(args[0], " ") {
@@ -86,8 +109,8 @@ func noArgs(c *cobra.Command, args []string) error {
 // counted makes a wrong number of arguments wrong usage.
 func counted(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return usage("%v; see `%s --help`", err, c.CommandPath())
+		if check(c, args) != nil {
+			return usage("wrong number of arguments (%d); usage: %s", len(args), c.UseLine())
 		}
 		return nil
 	}

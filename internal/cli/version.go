@@ -15,10 +15,15 @@ func (s System) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs, Example: "  belay version",
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(s.Stdout, "belay %s (%s, %s/%s)\n", fullVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprint(s.Stdout, versionLine())
 			return err
 		},
 	}
+}
+
+// versionLine says which build this is.
+func versionLine() string {
+	return fmt.Sprintf("belay %s (%s, %s/%s)\n", fullVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // fullVersion returns the version with the commit it was built from, where
