@@ -24,6 +24,9 @@ func checkCancelBefore(t testing.TB, c Case) {
 		return
 	}
 	w.unchanged(before, "a call that was cancelled before it began")
+	if c.Keys != nil {
+		w.had(c, "a call that was cancelled before it began")
+	}
 	w.checkInterrupted(r)
 }
 

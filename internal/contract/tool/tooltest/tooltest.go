@@ -25,6 +25,11 @@ type Case struct {
 	Status tool.Status // how the call ends; "" means Success
 	Kind   tool.Kind   // of its failure; "" means none
 	Blocks bool        // once it has written to Env.Live, the call runs until it is cancelled
+
+	// Keys returns the idempotency key of each effect that the target of the
+	// tool has had, in order, since the last Open. It is needed where the
+	// contract says key.
+	Keys func() []string
 }
 
 // Test checks, with real calls, that
@@ -40,6 +45,9 @@ type Case struct {
 //   - Settle says that nothing happened before Do and that it succeeded after, and a
 //     second run changes nothing more, where the contract says
 //     compare-and-swap;
+//   - Env.Key reaches the target, where the contract says key: whatever is done
+//     under one key, Settle after a lost result included, has one effect and one
+//     answer, and another key has another effect;
 //   - a cancelled call stops, says so and has changed nothing.
 func Test(t testing.TB, c Case) {
 	t.Helper()
@@ -53,6 +61,7 @@ func Test(t testing.TB, c Case) {
 		checkCancelMidway(t, c)
 	default:
 		checkCall(t, c)
+		checkKeyUnsent(t, c)
 	}
 	checkCancelBefore(t, c)
 }
@@ -171,6 +180,7 @@ func checkCall(t testing.TB, c Case) {
 		w.checkSettled(a, after, &r)
 	}
 	w.checkSecondRun(a)
+	w.checkKey(c, a, r)
 }
 
 func kindOf(r tool.Result) tool.Kind {
