@@ -142,8 +142,7 @@ func TestR074_LostAnswers(t *testing.T) {
 			t.Errorf("%d answers lost: %s %q, %v, want %s", lost, r.Status, r.Text, err, want)
 		}
 		if d := cmp.Diff([]string{"k"}, ledger.Keys()); d != "" {
-			t.Errorf("%d answers lost: effects (-want +got):
-%s", lost, d)
+			t.Errorf("%d answers lost: effects (-want +got):\n%s", lost, d)
 		}
 	}
 }
