@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/effect"
@@ -50,14 +51,26 @@ type openOptions struct {
 	runOptions
 	session    string // to resume; "" begins one
 	interrupts *interrupts
-	talk       bool // with a person at the keyboard, turn after turn
-	forgetful  bool // nothing is kept
+	talk       bool  // with a person at the keyboard, turn after turn
+	forgetful  bool  // nothing is kept
+	refused    error // of the disk that was to keep it
 	provider   model.Provider
 	info       model.Info
 }
 
-// open puts a rig together, the cheapest checks first.
-func (s System) open(ctx context.Context, o openOptions) (r *rig, err error) {
+// open puts a rig together. A new session that the disk has no room for lives in
+// memory.
+func (s System) open(ctx context.Context, o openOptions) (*rig, error) {
+	r, err := s.assemble(ctx, o)
+	if o.session == "" && !o.forgetful && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || is[*journal.Failed](err)) {
+		o.forgetful, o.refused = true, err
+		return s.assemble(ctx, o)
+	}
+	return r, err
+}
+
+// assemble does the cheapest checks first.
+func (s System) assemble(ctx context.Context, o openOptions) (r *rig, err error) {
 	r = &rig{id: o.session, ctx: ctx}
 	defer func() {
 		if err != nil {
@@ -79,8 +92,12 @@ func (s System) open(ctx context.Context, o openOptions) (r *rig, err error) {
 		}
 	}
 	s.openUI(r, o)
-	for _, w := range r.settings.Warnings {
-		r.ui.Say(w)
+	if o.refused != nil {
+		r.ui.Say("history is off: " + o.refused.Error())
+	} else {
+		for _, w := range r.settings.Warnings {
+			r.ui.Say(w)
+		}
 	}
 	state, err := s.openJournal(r, o)
 	if err != nil {
