@@ -2,77 +2,86 @@ package journal
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/belay-agent/belay/internal/world/failpoint"
 )
 
 const (
 	segmentLimit = 64 << 20 // bytes of a file of the log, about
-	ahead        = 1 << 20  // bytes set aside in front of what is written
+	markEvery    = 64       // frames between two marks, about
 )
 
 // diskLog is the log in a directory. Its last file is open for writing.
 type diskLog struct {
-	dir    string
-	f      *os.File
-	lock   *os.File
-	number int   // of the file, from 1
-	end    int64 // of what is written; zeros follow up to size
-	size   int64
-	limit  int64
+	disk    disk
+	dir     string
+	lock    io.Closer
+	limit   int64  // of a file
+	tail           // of the last file
+	number  int    // of that file, from 1
+	marks   []mark // ascending; from each of them the log can be read
+	ballast bool   // there is room that only results may use
+	spent   bool   // they have used it
 }
 
-// open opens or creates the file of that number, whose frames end at end.
+// open opens or creates the file of that number, whose frames end at end, and
+// puts what is there on stable storage.
 func (l *diskLog) open(number int, end int64) error {
-	name := filepath.Join(l.dir, segmentName(number))
-	_, err := os.Lstat(name)
-	fresh := errors.Is(err, fs.ErrNotExist)
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := l.disk.open(filepath.Join(l.dir, segmentName(number)), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	l.f, l.number, l.end = f, number, end
-	info, err := f.Stat()
+	l.tail, l.number = tail{f: f, end: end}, number
+	if l.size, err = f.size(); err != nil {
+		return err
+	}
+	if l.size == 0 {
+		if err := l.reserve(0); err != nil && !isFull(err) {
+			return err
+		}
+	}
+	if err := f.sync(); err != nil {
+		return err
+	}
+	return l.disk.syncDir(l.dir)
+}
+
+// append writes frames that follow before. On a full disk it leaves everything
+// as it was and returns a *Full, unless they are results: those may use the
+// ballast.
+func (l *diskLog) append(frames []byte, before joint, as need) error {
+	if l.spent && !as.result {
+		if !l.load() {
+			return &Full{Dir: l.dir, Err: syscall.ENOSPC}
+		}
+		l.spent = false
+	}
+	begin := l.end
+	err := l.write(frames)
+	if isFull(err) && as.result && l.drop() {
+		err = l.write(frames)
+	}
+	if isFull(err) && !as.result {
+		return &Full{Dir: l.dir, Err: err}
+	}
 	if err != nil {
 		return err
 	}
-	l.size = info.Size()
-	if !fresh {
+	if n := len(l.marks); n == 0 || before.seq >= l.marks[n-1].seq+markEvery {
+		l.marks = append(l.marks, mark{before, l.number, begin})
+	}
+	if !as.durable {
 		return nil
 	}
-	l.reserve(ahead)
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	return syncDir(l.dir)
-}
-
-// reserve sets space aside for n more bytes, so that a sync need not also write
-// down a new size. Where that cannot be done, the file just grows.
-func (l *diskLog) reserve(n int64) {
-	want := (l.end + n + ahead - 1) / ahead * ahead
-	if want > l.size && preallocate(l.f, l.size, want-l.size) == nil {
-		l.size = want
-	}
-}
-
-func (l *diskLog) append(frames []byte, durable bool) error {
-	if n := int64(len(frames)); l.end+n > l.size {
-		l.reserve(n)
-	}
-	if _, err := l.f.WriteAt(frames, l.end); err != nil {
-		l.f.Truncate(l.end) // half a frame may be there; if this fails too, the next Open cuts it off
-		return err
-	}
-	l.end += int64(len(frames))
-	l.size = max(l.size, l.end)
-	if !durable {
-		return nil
-	}
-	return syncData(l.f)
+	err = l.f.syncData()
+	failpoint.Hit("journal synced")
+	return err
 }
 
 func (l *diskLog) roll() (bool, error) {
@@ -85,63 +94,25 @@ func (l *diskLog) roll() (bool, error) {
 	return true, l.open(l.number+1, 0)
 }
 
-// finish gives back the space set aside and closes the file.
-func (l *diskLog) finish() error {
-	err := l.f.Truncate(l.end)
-	if err == nil {
-		err = l.f.Sync()
-	}
-	return errors.Join(err, l.f.Close())
-}
-
-func (l *diskLog) frames() iter.Seq2[frame, error] { return walk(l.dir) }
-
-// close also lets go of the lock.
-func (l *diskLog) close() error {
-	return errors.Join(l.finish(), release(l.lock))
-}
-
-// makeDir creates dir and what is missing above it, each on stable storage, and
-// checks that nobody else can write to it.
-func makeDir(dir string) error {
-	info, err := os.Stat(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		if parent := filepath.Dir(dir); parent != dir {
-			if err := makeParent(parent); err != nil {
-				return err
-			}
-		}
-		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if err := syncDir(filepath.Dir(dir)); err != nil {
-			return err
-		}
-		info, err = os.Stat(dir)
-	}
+// near returns a mark at or before the frame that follows event seq.
+func (l *diskLog) near(seq int64) mark {
+	i, found := slices.BinarySearchFunc(l.marks, seq, func(m mark, seq int64) int { return int(m.seq - seq) })
 	switch {
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory", dir)
-	case !private(info):
-		return fmt.Errorf("%s is not ours alone: others can write to it", dir)
+	case found:
+		return l.marks[i]
+	case i > 0:
+		return l.marks[i-1]
 	}
-	return nil
+	return mark{}
 }
 
-func makeParent(dir string) error {
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return makeDir(dir)
+func (l *diskLog) frames(after int64) iter.Seq2[frame, error] {
+	return walk(l.disk, l.dir, l.near(after))
 }
 
-// syncDir puts the names in dir on stable storage.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(syncNames(d), d.Close())
+// close also gives back the ballast and lets go of the lock.
+func (l *diskLog) close() error {
+	err := l.finish()
+	l.drop()
+	return errors.Join(err, l.lock.Close())
 }

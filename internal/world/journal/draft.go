@@ -2,12 +2,8 @@ package journal
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"hash"
-	"time"
 
 	"github.com/belay-agent/belay/internal/contract/event"
 )
@@ -15,10 +11,16 @@ import (
 // chainEvery is how many frames lie between two chain records, at most.
 const chainEvery = 256
 
+// chainVersion is of chain records. Those of version 1 covered the log from its
+// beginning, so that opening it meant to hash all of it; they are not checked.
+const chainVersion = 2
+
 // Types of the journal's own records.
 const (
-	chained  = "chain"          // what all frames before it add up to
+	chained  = "chain"          // what the frames since the last one add up to
 	repaired = "log.repaired"   // a torn end was cut off
+	failure  = "log.failed"     // the log cannot be appended to; only in a rescue file
+	ended    = "session.close"  // the session was closed, not cut
 	redacted = "redaction.note" // events of the same Append from which secrets were taken
 )
 
@@ -30,7 +32,7 @@ type draft struct {
 	changed bool // by the redactor
 }
 
-// draft redacts b, and moves what is too large for a line to artifacts.
+// draft redacts b.
 func (j *Journal) draft(b event.Body) (draft, error) {
 	sealed, err := event.Seal(b)
 	if err != nil {
@@ -45,11 +47,17 @@ func (j *Journal) draft(b event.Body) (draft, error) {
 	if d.body, err = d.sealed.Unseal(); err != nil {
 		return draft{}, err
 	}
-	d.sealed.JSON, d.out, err = outsource(clean, j.shelf)
-	if err != nil {
-		return draft{}, fmt.Errorf("append %s event: %w", sealed.Type, err)
-	}
 	return d, nil
+}
+
+// outsource moves what is too large for a line to artifacts.
+func (d *draft) outsource(s shelf) error {
+	rest, out, err := outsource(d.sealed.JSON, s)
+	if err != nil {
+		return fmt.Errorf("append %s event: %w", d.sealed.Type, err)
+	}
+	d.sealed.JSON, d.out = rest, out
+	return nil
 }
 
 // own returns a record of the journal's own.
@@ -58,7 +66,11 @@ func own(kind string, v any) draft {
 	if err != nil {
 		panic("journal: our own records are always JSON: " + err.Error())
 	}
-	o := event.Opaque{Type: kind, Version: 1, JSON: b}
+	version := 1
+	if kind == chained {
+		version = chainVersion
+	}
+	o := event.Opaque{Type: kind, Version: version, JSON: b}
 	return draft{body: o, sealed: o}
 }
 
@@ -74,70 +86,4 @@ func note(drafts []draft, last int64) (draft, bool) {
 	return own(redacted, struct {
 		Events []int64 `json:"events"`
 	}{seqs}), len(seqs) > 0
-}
-
-// A position is all that must be known of the frames so far to add one.
-type position struct {
-	seq       int64
-	time      time.Time
-	epoch     int64
-	crc       uint32
-	sum       hash.Hash // SHA-256 over all frames
-	frames    int64
-	unchained int  // frames since the last chain record
-	gap       bool // damage was skipped: chain records prove nothing any more
-}
-
-func newPosition() position { return position{sum: sha256.New()} }
-
-// add appends d's frame to dst and moves p behind it.
-func (p *position) add(dst *[]byte, d draft, now time.Time) (event.Event, error) {
-	if now.Before(p.time) {
-		now = p.time
-	}
-	r := event.Record{Seq: p.seq + 1, Time: now, Epoch: p.epoch, Out: d.out, Body: d.sealed}
-	start := len(*dst)
-	frames, crc, err := appendFrame(*dst, p.crc, r)
-	if err != nil {
-		return event.Event{}, err
-	}
-	*dst = frames
-	p.move(r, crc, frames[start:])
-	return event.Event{Seq: r.Seq, Time: r.Time, Body: d.body}, nil
-}
-
-func (p *position) move(r event.Record, crc uint32, raw []byte) {
-	p.seq, p.time, p.epoch, p.crc = r.Seq, r.Time, r.Epoch, crc
-	p.sum.Write(raw)
-	p.frames++
-	p.unchained++
-	if r.Body.Type == chained {
-		p.unchained = 0
-	}
-}
-
-// A link is the body of a chain record.
-type link struct {
-	Frames int64  `json:"frames"`
-	SHA256 string `json:"sha256"`
-}
-
-func (p *position) chain() draft {
-	return own(chained, link{p.frames, hex.EncodeToString(p.sum.Sum(nil))})
-}
-
-// follow moves p behind f, which was read. It reports a chain record that does
-// not fit what p has seen.
-func (p *position) follow(f frame) error {
-	var err error
-	if f.Body.Type == chained && !p.gap {
-		var l link
-		want := link{p.frames, hex.EncodeToString(p.sum.Sum(nil))}
-		if json.Unmarshal(f.Body.JSON, &l) != nil || l != want {
-			err = &Corrupt{Segment: f.segment, Offset: f.offset, LastSeq: p.seq,
-				Why: "the records before it are not those that were written"}
-		}
-	}
-	p.move(f.Record, f.crc, f.raw)
-	return err
 }

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 
@@ -23,7 +22,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type frame struct {
 	event.Record // shares memory with raw
 	crc, prev    uint32
-	segment      string
+	segment      int // number of the file
 	offset       int64
 	raw          []byte // the whole line; valid until the next frame
 }
@@ -59,10 +58,14 @@ func appendHex(dst []byte, v uint32) []byte {
 // checksum covers the JSON and its line feed, how long the JSON is, and the
 // frame before.
 func checksum(prev uint32, line []byte) uint32 {
-	var b [8]byte
-	binary.LittleEndian.PutUint32(b[:], prev)
-	binary.LittleEndian.PutUint32(b[4:], uint32(len(line)-1))
-	return crc32.Update(crc32.Update(0, castagnoli, b[:]), castagnoli, line)
+	crc := ^uint32(0)
+	for _, v := range [2]uint32{prev, uint32(len(line) - 1)} {
+		for range 4 { // by hand, since crc32.Update makes garbage of what it is given
+			crc = castagnoli[byte(crc)^byte(v)] ^ crc>>8
+			v >>= 8
+		}
+	}
+	return crc32.Update(^crc, castagnoli, line)
 }
 
 // frameLen returns the length of the frame that begins with head, or 0 if none

@@ -208,13 +208,13 @@ func TestBug_N05_HostileTextRoundTrips(t *testing.T) {
 		}
 		j.Close()
 		text := must(os.ReadFile(filepath.Join(l.dir, segmentName(1))))
-		if lines := bytes.Count(text, []byte("\n")); lines != len(bodies)+1 {
-			t.Errorf("%d lines for %d events and a chain record", lines, len(bodies))
+		if lines := bytes.Count(text, []byte("\n")); lines != len(bodies)+2 {
+			t.Errorf("%d lines for %d events and the two records of a close", lines, len(bodies))
 		}
 		if max := lineLimit * len(bodies) / 2; len(text) > max {
 			t.Errorf("the log has %d bytes", len(text))
 		}
-		if got := all(t, Read(l.dir)); !reflect.DeepEqual(got[0].Body, bodies[0]) || len(got) != len(bodies)+1 {
+		if got := all(t, Read(l.dir)); !reflect.DeepEqual(got[0].Body, bodies[0]) || len(got) != len(bodies)+2 {
 			t.Errorf("%d events read", len(got))
 		}
 	})

@@ -15,18 +15,26 @@ type holder struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
 	Since time.Time `json:"since"`
+	Boot  string    `json:"boot,omitempty"`  // id of the machine's start
+	Ticks string    `json:"ticks,omitempty"` // of that start, when the process began
 }
 
-// acquire takes the session's lock or returns a *Locked.
-func acquire(dir string, now time.Time) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+// A lock is held until it is closed, or the process ends.
+type lock struct{ f *os.File }
+
+// acquire takes the session's lock or returns a *Locked or a *NoLock.
+func acquire(dir string, now time.Time) (*lock, error) {
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE|noFollow, 0o600)
 	if err != nil {
 		return nil, err
+	}
+	if err := ours(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	held, err := hold(f)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("lock: %w", err)
+		err = &NoLock{Dir: dir, Err: err}
 	case !held:
 		err = holding(f)
 	default:
@@ -35,7 +43,7 @@ func acquire(dir string, now time.Time) (*os.File, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return &lock{f}, nil
 }
 
 func holding(f *os.File) error {
@@ -44,23 +52,33 @@ func holding(f *os.File) error {
 	if err == nil && json.Unmarshal(b, &h) != nil {
 		h = holder{} // it has just come, or just gone
 	}
-	return &Locked{PID: h.PID, Host: h.Host, Since: h.Since}
+	l := &Locked{PID: h.PID, Host: h.Host, Since: h.Since}
+	if h.Boot != "" && h.Boot == bootID() {
+		l.Now = condition(h.PID, h.Ticks)
+	}
+	return l
 }
 
+// sign says who has the lock. It is only for the message to others: a disk that
+// is full does not keep the session closed.
 func sign(f *os.File, now time.Time) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "this machine"
 	}
-	b, err := json.Marshal(holder{os.Getpid(), host, now.UTC().Truncate(time.Second)})
+	_, ticks := stateOf(os.Getpid())
+	b, err := json.Marshal(holder{os.Getpid(), host, now.UTC().Truncate(time.Second), bootID(), ticks})
 	if err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
+	if err := f.Truncate(0); err != nil {
 		return err
 	}
-	if _, err := f.WriteAt(append(b, '\n'), 0); err != nil {
+	if _, err := f.WriteAt(append(b, '\n'), 0); err != nil && !isFull(err) {
 		return err
 	}
-	return f.Truncate(int64(len(b) + 1))
+	return nil
 }
 
-// release lets the next one in.
-func release(f *os.File) error { return errors.Join(f.Truncate(0), f.Close()) }
+// Close lets the next one in.
+func (l *lock) Close() error { return errors.Join(l.f.Truncate(0), l.f.Close()) }

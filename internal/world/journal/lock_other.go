@@ -11,6 +11,8 @@ import (
 // hold refuses: a session that two processes could write is none.
 func hold(*os.File) (bool, error) { return false, errors.ErrUnsupported }
 
+const noFollow = 0
+
 func private(fs.FileInfo) bool { return true }
 
 func syncNames(*os.File) error { return nil }

@@ -24,6 +24,8 @@ func hold(f *os.File) (bool, error) {
 	}
 }
 
+const noFollow = syscall.O_NOFOLLOW
+
 // private reports whether only we can write to the file.
 func private(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)

@@ -15,7 +15,7 @@ type memoryLog struct {
 	lines [][]byte
 }
 
-func (l *memoryLog) append(frames []byte, _ bool) error {
+func (l *memoryLog) append(frames []byte, _ joint, _ need) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(frames) > 0 {
@@ -26,10 +26,11 @@ func (l *memoryLog) append(frames []byte, _ bool) error {
 	return nil
 }
 
-func (l *memoryLog) frames() iter.Seq2[frame, error] {
+func (l *memoryLog) frames(after int64) iter.Seq2[frame, error] {
 	l.mu.Lock()
 	lines := slices.Clip(l.lines) // what is appended meanwhile goes elsewhere
 	l.mu.Unlock()
+	lines = lines[min(max(int(after), 0), len(lines)):]
 	return func(yield func(frame, error) bool) {
 		for _, raw := range lines {
 			f, why := parseFrame(raw)

@@ -15,9 +15,9 @@ import (
 // sealed, as it stands in the log.
 func Read(dir string) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
-		s := newDiskShelf(dir)
+		s := newDiskShelf(system{}, dir)
 		last := newPosition()
-		for f, err := range walk(dir) {
+		for f, err := range walk(system{}, dir, mark{}) {
 			if _, ok := errors.AsType[*torn](err); ok {
 				return
 			}

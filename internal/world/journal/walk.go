@@ -1,13 +1,10 @@
 package journal
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,29 +13,44 @@ import (
 
 // torn is the unfinished end of a log, as a crash leaves it.
 type torn struct {
-	segment string
+	segment int
 	offset  int64
 	tail    []byte // without the zeros at its end
 }
 
 func (t *torn) Error() string {
-	return fmt.Sprintf("%s is cut off at byte %d", t.segment, t.offset)
+	return fmt.Sprintf("%s is cut off at byte %d", segmentName(t.segment), t.offset)
 }
 
-// walk yields the intact frames of the log in dir, in order. At damage it yields
-// a *Corrupt and, if the loop goes on, what is intact behind it. A torn end is
-// the last thing it yields.
-func walk(dir string) iter.Seq2[frame, error] {
+// A joint is what a frame must know of the one before it.
+type joint struct {
+	seq int64
+	crc uint32
+}
+
+// A mark is a place between two frames. The zero mark is the beginning.
+type mark struct {
+	joint   // what is before it
+	segment int
+	offset  int64
+}
+
+// walk yields the intact frames of the log in dir from a mark on, in order. At
+// damage it yields a *Corrupt and, if the loop goes on, what is intact behind
+// it. A torn end is the last thing it yields.
+func walk(d disk, dir string, from mark) iter.Seq2[frame, error] {
 	return func(yield func(frame, error) bool) {
-		names, err := segments(dir)
+		numbers, err := segments(d, dir)
 		if err != nil {
 			yield(frame{}, err)
 			return
 		}
-		w := walker{yield: yield}
-		next := 1
-		for i, name := range names {
-			number := numberOf(name)
+		w := walker{disk: d, dir: dir, yield: yield, joint: from.joint}
+		next := max(from.segment, 1)
+		for i, number := range numbers {
+			if number < from.segment {
+				continue
+			}
 			if number != next {
 				err := &Corrupt{Segment: segmentName(next), LastSeq: w.seq, Why: "the file is missing"}
 				if w.gap = true; !yield(frame{}, err) {
@@ -46,7 +58,11 @@ func walk(dir string) iter.Seq2[frame, error] {
 				}
 			}
 			next = number + 1
-			if !w.segment(dir, name, i == len(names)-1) {
+			at := int64(0)
+			if number == from.segment {
+				at = from.offset
+			}
+			if !w.segment(number, at, i == len(numbers)-1) {
 				return
 			}
 		}
@@ -55,87 +71,112 @@ func walk(dir string) iter.Seq2[frame, error] {
 
 func segmentName(n int) string { return fmt.Sprintf("log.%06d", n) }
 
-func numberOf(name string) int {
-	n, err := strconv.Atoi(strings.TrimPrefix(name, "log."))
-	if err != nil {
-		panic("journal: " + err.Error()) // segments looks only for digits
-	}
-	return n
-}
+// segments returns the numbers of the log's files in order.
+func segments(d disk, dir string) ([]int, error) { return numbered(d, dir, "log.") }
 
-// segments returns the names of the log's files in order.
-func segments(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
+// numbered returns the numbers of the files whose names are prefix and six
+// digits.
+func numbered(d disk, dir, prefix string) ([]int, error) {
+	names, err := d.list(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read session: %w", err)
 	}
-	var names []string
-	for _, e := range entries {
-		if ok, _ := filepath.Match("log.[0-9][0-9][0-9][0-9][0-9][0-9]", e.Name()); ok {
-			names = append(names, e.Name())
+	var numbers []int
+	for _, name := range names {
+		digits, ok := strings.CutPrefix(name, prefix)
+		n, err := strconv.ParseUint(digits, 10, 31)
+		if ok && err == nil && len(digits) == 6 {
+			numbers = append(numbers, int(n))
 		}
 	}
-	return names, nil
+	return numbers, nil
 }
 
 // A walker goes from frame to frame.
 type walker struct {
+	disk  disk
+	dir   string
 	yield func(frame, error) bool
-	seq   int64  // of the last frame
-	crc   uint32 // of the last frame
-	gap   bool   // what comes next need not follow the last frame
+	joint      // the last frame
+	gap   bool // what comes next need not follow it
+	mem   []byte
 }
 
 // segment yields the frames of one file and reports whether to go on.
-func (w *walker) segment(dir, name string, last bool) bool {
-	f, err := os.Open(filepath.Join(dir, name))
+func (w *walker) segment(number int, at int64, last bool) bool {
+	f, err := w.disk.open(filepath.Join(w.dir, segmentName(number)), os.O_RDONLY, 0)
 	if err != nil {
 		return w.stop(fmt.Errorf("read session: %w", err))
 	}
 	defer f.Close()
-	return w.scan(f, name, last)
+	return w.scan(f, mark{segment: number, offset: at}, last)
 }
 
-func (w *walker) scan(file io.ReaderAt, name string, last bool) bool {
-	s := scanner{r: bufio.NewReaderSize(io.NewSectionReader(file, 0, math.MaxInt64), 64<<10)}
+func (w *walker) scan(file io.ReaderAt, from mark, last bool) bool {
+	s := scanner{r: file, at: from.offset, mem: w.mem}
+	defer func() { w.mem = s.mem }()
 	for {
 		raw, err := s.next()
 		if errors.Is(err, io.EOF) {
 			return true
 		}
 		if err != nil {
-			return w.stop(fmt.Errorf("read %s: %w", name, err))
+			return w.stop(fmt.Errorf("read %s: %w", segmentName(from.segment), err))
 		}
-		at := s.at - int64(len(raw))
 		f, why := parseFrame(raw)
 		if why == "" {
-			f.segment, f.offset = name, at
+			f.segment, f.offset = from.segment, s.at
 			if !w.frame(f) {
 				return false
 			}
+			s.pass(len(raw))
 			continue
 		}
-		rest, err := readFrom(file, at)
-		if err != nil {
-			return w.stop(fmt.Errorf("read %s: %w", name, err))
+		skip, more := w.damage(file, mark{segment: from.segment, offset: s.at}, why, last)
+		if !more || skip < 0 {
+			return more
 		}
-		if len(rest) == 0 { // space that was set aside
-			return true
-		}
+		s = scanner{r: file, at: s.at + int64(skip), mem: s.mem}
+	}
+}
+
+// damage looks at what is behind a frame that is not intact. It returns how far
+// the next one is, -1 if there is none, and whether to go on.
+func (w *walker) damage(file io.ReaderAt, at mark, why string, last bool) (skip int, more bool) {
+	rest, err := readFrom(file, at.offset)
+	if err != nil {
+		return -1, w.stop(fmt.Errorf("read %s: %w", segmentName(at.segment), err))
+	}
+	if len(rest) == 0 { // space that was set aside
+		return -1, true
+	}
+	skip = nextFrame(rest)
+	if skip == 0 { // a writer has finished it meanwhile
+		return 0, true
+	}
+	if last && !w.wasSafe(rest) {
+		return -1, w.stop(&torn{at.segment, at.offset, rest})
+	}
+	w.gap = true
+	return skip, w.yield(frame{}, &Corrupt{Segment: segmentName(at.segment), Offset: at.offset, LastSeq: w.seq, Why: why})
+}
+
+// wasSafe reports whether an intact frame in rest says, or leaves it open, that
+// the event now missing in front of it had been on stable storage. If none does,
+// a power cut took that event, which nobody had been told was safe, and what is
+// behind it is not either.
+func (w *walker) wasSafe(rest []byte) bool {
+	for {
 		skip := nextFrame(rest)
-		if skip < 0 && last {
-			return w.stop(&torn{name, at, rest})
-		}
-		if skip != 0 { // at 0 a writer has finished it meanwhile
-			w.gap = true
-			if !w.yield(frame{}, &Corrupt{Segment: name, Offset: at, LastSeq: w.seq, Why: why}) {
-				return false
-			}
-		}
 		if skip < 0 {
+			return false
+		}
+		n := frameLen(rest[skip:])
+		f, why := parseFrame(rest[skip : skip+n])
+		if why == "" && (f.Safe == 0 || f.Safe > w.seq+1) {
 			return true
 		}
-		s = scanner{r: bufio.NewReader(bytes.NewReader(rest[skip:])), at: at + int64(skip)}
+		rest = rest[skip+n:]
 	}
 }
 
@@ -155,55 +196,12 @@ func (w *walker) frame(f frame) bool {
 	case f.Seq != w.seq+1:
 		why = fmt.Sprintf("event %d is where %d should be", f.Seq, w.seq+1)
 	}
-	if why != "" && !w.yield(frame{}, &Corrupt{Segment: f.segment, Offset: f.offset, LastSeq: w.seq, Why: why}) {
-		return false
+	if why != "" {
+		err := &Corrupt{Segment: segmentName(f.segment), Offset: f.offset, LastSeq: w.seq, Why: why}
+		if !w.yield(frame{}, err) {
+			return false
+		}
 	}
-	w.seq, w.crc, w.gap = f.Seq, f.crc, false
+	w.joint, w.gap = joint{f.Seq, f.crc}, false
 	return w.yield(f, nil)
-}
-
-// readFrom returns f from offset at on, without zeros at the end.
-func readFrom(f io.ReaderAt, at int64) ([]byte, error) {
-	const limit = 2 * segmentLimit
-	b, err := io.ReadAll(io.NewSectionReader(f, at, limit))
-	if err == nil && len(b) == limit {
-		err = fmt.Errorf("more than %d bytes after damage at byte %d", limit, at)
-	}
-	return bytes.TrimRight(b, "\x00"), err
-}
-
-// A scanner cuts a stream into what look like frames.
-type scanner struct {
-	r   *bufio.Reader
-	at  int64 // behind what next returned last
-	buf []byte
-}
-
-// next returns the bytes up to where the frame that begins here should end. They
-// are no frame if none begins here or the stream ends too early; io.EOF says
-// that it ended before them.
-func (s *scanner) next() ([]byte, error) {
-	head, err := s.take(0, headLen)
-	if err != nil || len(head) < headLen {
-		return head, err
-	}
-	n := frameLen(head)
-	if n == 0 {
-		return head, nil
-	}
-	return s.take(headLen, n)
-}
-
-// take fills buf from start to end, or as far as the stream goes.
-func (s *scanner) take(start, end int) ([]byte, error) {
-	if cap(s.buf) < end {
-		s.buf = append(make([]byte, 0, max(2*end, 4<<10)), s.buf[:start]...)
-	}
-	n, err := io.ReadFull(s.r, s.buf[start:end])
-	s.at += int64(n)
-	s.buf = s.buf[:start+n]
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) && start > 0 {
-		err = nil
-	}
-	return s.buf, err
 }
