@@ -83,7 +83,7 @@ type (
 	// Planned is exactly what a call would do.
 	Planned struct {
 		Plan   tool.Plan `json:"plan"`
-		Digest string    `json:"digest,omitempty"` // of the plan as it was before secrets were taken out; "" if none were
+		Digest string    `json:"digest,omitempty"` // of the plan that will run; here it may have lost its secrets
 	}
 
 	// Decided is the verdict on a plan.
@@ -151,7 +151,7 @@ type (
 
 	// Stopped ends a turn.
 	Stopped struct {
-		Reason string `json:"reason"` // a model.Stop, "limit", "interrupted" or "error"
+		Reason string `json:"reason"` // a model.Stop, "limit: " and which, "interrupted" or "error"
 		Detail string `json:"detail,omitempty"`
 	}
 

@@ -141,13 +141,10 @@ func (s *State) checkDecided(b event.Decided) error {
 	if err != nil {
 		return err
 	}
-	if !c.Planned || c.Digest != b.Plan {
+	if c.Digest == "" || c.Digest != b.Plan {
 		return fmt.Errorf("it is not about the plan of call %s", b.Call)
 	}
-	if b.Remember != "" {
-		_, err = policy.ParseRule(b.Remember, policy.Allow, policy.FromApproval)
-	}
-	return err
+	return nil
 }
 
 // apply changes the state by an event that passed check.
@@ -166,8 +163,7 @@ func (s *State) apply(e event.Event) {
 	case event.Decided:
 		s.calls[b.Call].Allowed = b.Verdict == policy.Allow.String()
 		if b.Remember != "" {
-			rule, _ := policy.ParseRule(b.Remember, policy.Allow, policy.FromApproval) // parsed in check
-			s.grants = append(s.grants, rule)
+			s.remember(b.Remember)
 		}
 	case event.Started:
 		c := s.calls[b.Call]
@@ -183,6 +179,14 @@ func (s *State) apply(e event.Event) {
 		put(&s.out, part{b.Seq, b.Part}, true)
 	case event.Stopped:
 		s.turn.Open = false
+	}
+}
+
+// remember adds a rule. One that cannot be read, such as one that lost a secret
+// on its way to disk, settles nothing.
+func (s *State) remember(rule string) {
+	if r, err := policy.ParseRule(rule, policy.Allow, policy.FromApproval); err == nil {
+		s.grants = append(s.grants, r)
 	}
 }
 
@@ -289,7 +293,7 @@ func (s *State) applyPlanned(b event.Planned) {
 		s.begin(b.Plan.Call, -1, 0)
 	}
 	c := s.calls[id]
-	c.Plan, c.Digest, c.Planned, c.Allowed = b.Plan, b.Digest, true, false
+	c.Plan, c.Digest, c.Allowed = b.Plan, b.Digest, false
 	if c.Digest == "" {
 		c.Digest = b.Plan.Digest()
 	}

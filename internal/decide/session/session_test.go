@@ -136,11 +136,6 @@ func TestApplyRefusesWhatCannotFollow(t *testing.T) {
 			add(t, s, finished("c1", success()))
 			return s
 		}, event.Settled{Call: "c1", As: "done"}},
-		{"a rule that does not parse", func(t *testing.T) *State {
-			s := begun(t)
-			add(t, s, event.Planned{Plan: p})
-			return s
-		}, event.Decided{Call: "c1", Plan: p.Digest(), Verdict: "allow", Remember: "Read(("}},
 		{"calls out of order", func(t *testing.T) *State { return fold(t, opened(), asked("go")) },
 			event.Replied{Message: model.Message{Parts: []model.Part{model.Call{Call: tool.Call{ID: "c2"}}}}}},
 	} {
@@ -310,6 +305,28 @@ func TestApprovalsBecomeRules(t *testing.T) {
 	if len(rules) != 1 || rules[0].Tool != "Bash" || rules[0].Pattern != "make" {
 		t.Errorf("rules are %+v", rules)
 	}
+	add(t, s, event.Decided{Call: "c1", Plan: p.Digest(), Verdict: "allow", By: event.ByPerson, Remember: "Bash(("})
+	if got := len(s.Rules()); got != 1 {
+		t.Errorf("%d rules after one that cannot be read, want 1", got)
+	}
+}
+
+// TestAPlanIsKnownByTheDigestThatWasRecorded: on its way to disk it may have
+// lost a secret.
+func TestAPlanIsKnownByTheDigestThatWasRecorded(t *testing.T) {
+	s := fold(t, opened(), asked("go"))
+	add(t, s, replied(s, "", calling("Bash", `{}`)))
+	p := plan("c1", calling("Bash", `{}`), effect.Anything)
+	whole := p
+	whole.Summary = "curl -H key"
+	add(t, s, event.Planned{Plan: p, Digest: whole.Digest()})
+	decided := event.Decided{Call: "c1", Plan: p.Digest(), Verdict: "allow"}
+	if err := s.Apply(next(s, decided)); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a decision about another plan: %v", err)
+	}
+	decided.Plan = whole.Digest()
+	add(t, s, decided)
+	add(t, s, event.Started{Call: "c1"})
 }
 
 // step is one call, made and ended, or words of the user.

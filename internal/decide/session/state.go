@@ -60,8 +60,7 @@ type call struct {
 	Exchange    int             `json:"exchange"` // where its result belongs; -1 for a call that no reply asked for
 	Index       int             `json:"index"`
 	Plan        tool.Plan       `json:"plan"`             // holds only the call until one is recorded
-	Digest      string          `json:"digest,omitempty"` // of the plan
-	Planned     bool            `json:"planned"`
+	Digest      string          `json:"digest,omitempty"` // of the plan that will run; "" until one is recorded
 	Allowed     bool            `json:"allowed"`
 	Started     bool            `json:"started"`
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
