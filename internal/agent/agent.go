@@ -68,7 +68,10 @@ func Open(ctx context.Context, s *session.State, o Options) (*Agent, error) {
 	if err := a.record(a.Session); err != nil {
 		return nil, err
 	}
-	return a, a.recover(ctx)
+	if err := a.recover(ctx); err != nil {
+		return nil, err
+	}
+	return a, a.askUnknown(ctx)
 }
 
 // ErrNothing reports a turn without words where none was cut.
@@ -97,6 +100,7 @@ func (e *Ending) Error() string {
 func (a *Agent) Turn(ctx context.Context, in Input) error {
 	ctx, cancel := a.within(ctx)
 	defer cancel()
+	defer a.listen(false)
 	if err := a.begin(ctx, in); err != nil {
 		return err
 	}
@@ -107,10 +111,12 @@ func (a *Agent) Turn(ctx context.Context, in Input) error {
 		}
 		calls := len(reply.Message.Calls())
 		if calls > 0 {
-			err = a.answer(ctx, reply)
+			if err := a.answer(ctx, reply); err != nil {
+				return a.stop(ctx, err)
+			}
 		}
-		again, steerErr := a.steered(calls == 0 && err == nil)
-		if err := errors.Join(err, steerErr); err != nil {
+		again, err := a.steered(calls == 0)
+		if err != nil {
 			return a.stop(ctx, err)
 		}
 		if calls == 0 && !again {
@@ -120,10 +126,14 @@ func (a *Agent) Turn(ctx context.Context, in Input) error {
 	}
 }
 
-// begin records what starts a turn: rule files that changed, then the words.
+// begin records what starts a turn: the results that a turn before it could not
+// record, rule files that changed, then the words.
 func (a *Agent) begin(ctx context.Context, in Input) error {
 	if in.Text == "" && !a.state.Turn().Open {
 		return ErrNothing
+	}
+	if err := a.recover(ctx); err != nil {
+		return err
 	}
 	var bodies []event.Body
 	if a.Rules != nil {
@@ -136,9 +146,7 @@ func (a *Agent) begin(ctx context.Context, in Input) error {
 	if in.Text != "" {
 		bodies = append(bodies, event.Asked{Text: in.Text, Mentions: in.Mentions, Media: in.Media})
 	}
-	a.steering.Lock()
-	a.running = true
-	a.steering.Unlock()
+	a.listen(true)
 	return a.record(bodies...)
 }
 
@@ -213,8 +221,11 @@ func (a *Agent) send(r *model.Request) (*model.Request, error) {
 	if err := errors.Join(err, spill.Close()); err != nil {
 		return nil, fmt.Errorf("keep a request: %w", err)
 	}
+	if err := a.record(event.Sent{Request: spill.Handle(), Repeats: repeats, Bytes: sheet.size()}); err != nil {
+		return nil, err
+	}
 	a.sent = sheet
-	return r, a.record(event.Sent{Request: spill.Handle(), Repeats: repeats, Bytes: sheet.size()})
+	return r, nil
 }
 
 // keep records the words of a reply that broke off: not its calls, which never
@@ -249,8 +260,7 @@ func (a *Agent) numbered(m model.Message) model.Message {
 // answer performs the calls of r, or says why none of them ran.
 func (a *Agent) answer(ctx context.Context, r model.Reply) error {
 	if r.Stop == model.End || r.Stop == model.Calls {
-		_, err := a.perform(ctx, requested(r.Message))
-		return err
+		return a.perform(ctx, requested(r.Message))
 	}
 	var bodies []event.Body
 	for _, c := range r.Message.Calls() {

@@ -23,9 +23,9 @@ func (a *Agent) judge(p tool.Plan) policy.Decision {
 // decide applies policy to t's plan. What needs no person is one append.
 func (r *round) decide(t *task) error {
 	d := r.judge(t.plan)
-	plan := event.Planned{Plan: t.plan, Digest: t.plan.Digest()}
+	plan := event.Planned{Plan: t.plan, Digest: t.digest}
 	decided := event.Decided{
-		Call: t.call.ID, Plan: plan.Digest, Verdict: d.Verdict.String(), By: d.Rule, Reason: d.Reason,
+		Call: t.call.ID, Plan: t.digest, Verdict: d.Verdict.String(), By: d.Rule, Reason: d.Reason,
 	}
 	if failure := r.dependency(t); failure != nil && d.Verdict != policy.Deny {
 		return r.finish(t, tool.Failed(failure), plan)
@@ -34,11 +34,7 @@ func (r *round) decide(t *task) error {
 	case d.Verdict == policy.Allow:
 		return r.start(t, plan, decided)
 	case d.Verdict == policy.Ask && r.Approve != nil:
-		if err := r.record(plan); err != nil {
-			return err
-		}
-		r.ask(t, d)
-		return nil
+		return r.ask(t, d)
 	}
 	failure := &tool.Failure{Kind: tool.Denied, Message: "denied: " + d.Reason, Hint: "leave this effect alone, or ask for it"}
 	if d.Verdict == policy.Ask {
@@ -51,8 +47,23 @@ func (r *round) decide(t *task) error {
 	return r.finish(t, tool.Failed(failure), plan, decided)
 }
 
-// ask puts t before a person, who answers while the loop goes on.
-func (r *round) ask(t *task, d policy.Decision) {
+// ask puts t before a person, who answers while the loop goes on. There is one
+// question at a time: what is remembered of its answer may settle the next.
+func (r *round) ask(t *task, d policy.Decision) error {
+	switch {
+	case r.count(asking) > 0:
+		return nil
+	case t.asked == maxAsked:
+		return r.finish(t, tool.Failed(&tool.Failure{
+			Kind: tool.Stale, Message: "what the call would do kept changing while it was asked about",
+			Hint: "read again what it depends on",
+		}))
+	case t.asked > 0:
+		d.Reason = "the plan changed since it was shown: " + d.Reason
+	}
+	if err := r.record(event.Planned{Plan: t.plan, Digest: t.digest}); err != nil {
+		return err
+	}
 	t.stage = asking
 	t.asked++
 	q := Question{Plan: t.plan, Action: t.action, Decision: d}
@@ -60,10 +71,11 @@ func (r *round) ask(t *task, d policy.Decision) {
 		answer, err := r.Approve(r.ctx, q)
 		r.news <- news{task: t, answer: &answer, err: err}
 	})
+	return nil
 }
 
-// answered takes a person's answer. It holds for the plan they were shown: a
-// plan that has changed since is shown again.
+// answered takes a person's answer. It holds for the plan they were shown: one
+// that has changed since is decided about anew.
 func (r *round) answered(n news) error {
 	t := n.task
 	if r.ctx.Err() != nil {
@@ -74,9 +86,8 @@ func (r *round) answered(n news) error {
 			Kind: tool.NeedsApproval, Message: "denied: nobody answered: " + n.err.Error(),
 		}))
 	}
-	shown := t.plan.Digest()
 	decided := event.Decided{
-		Call: t.call.ID, Plan: shown, Verdict: policy.Deny.String(), By: event.ByPerson, Reason: n.answer.Reason,
+		Call: t.call.ID, Plan: t.digest, Verdict: policy.Deny.String(), By: event.ByPerson, Reason: n.answer.Reason,
 	}
 	if !n.answer.Allow {
 		failure := &tool.Failure{Kind: tool.Denied, Message: "denied by the user"}
@@ -88,25 +99,12 @@ func (r *round) answered(n news) error {
 	if r.prepare(r.ctx, t); t.failure != nil {
 		return r.finish(t, tool.Failed(t.failure))
 	}
-	if t.plan = r.planned(t); t.plan.Digest() != shown {
-		return r.askAgain(t)
+	if r.planned(t).Digest() != t.digest {
+		t.stage = waiting
+		return nil
 	}
 	decided.Verdict, decided.Remember = policy.Allow.String(), n.answer.Remember
 	return r.start(t, decided)
-}
-
-func (r *round) askAgain(t *task) error {
-	if t.asked == maxAsked {
-		return r.finish(t, tool.Failed(&tool.Failure{
-			Kind: tool.Stale, Message: "what the call would do kept changing while it was asked about",
-			Hint: "read again what it depends on",
-		}))
-	}
-	if err := r.record(event.Planned{Plan: t.plan, Digest: t.plan.Digest()}); err != nil {
-		return err
-	}
-	r.ask(t, policy.Decision{Verdict: policy.Ask, Rule: "changed plan", Reason: "the plan changed since it was shown"})
-	return nil
 }
 
 // start records that t starts, and then starts it.

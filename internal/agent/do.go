@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -113,6 +114,10 @@ func (a *Agent) planned(t *task) tool.Plan {
 	}
 }
 
+// errTimedOut is the cause of a call's context that ended by the call's own
+// limit.
+var errTimedOut = errors.New("out of time")
+
 // worker returns what does t. It shares nothing with the loop but values.
 func (r *round) worker(t *task) func() tool.Result {
 	plan, action := t.plan, t.action
@@ -122,10 +127,10 @@ func (r *round) worker(t *task) func() tool.Result {
 	}
 	return func() tool.Result {
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(r.ctx, plan.Timeout)
+		ctx, cancel := context.WithTimeoutCause(r.ctx, plan.Timeout, errTimedOut)
 		defer cancel()
 		result := r.act(ctx, t.call, action, env)
-		if result.Status == tool.Interrupted && r.ctx.Err() == nil && ctx.Err() != nil {
+		if result.Status == tool.Interrupted && context.Cause(ctx) == errTimedOut {
 			result.Status = tool.Error
 			result.Failure = &tool.Failure{
 				Kind: tool.TimedOut, Message: fmt.Sprintf("stopped after %s", plan.Timeout),
@@ -161,8 +166,8 @@ func (r *round) failed(ctx context.Context, c tool.Call, err error) tool.Result 
 	if failure, ok := errors.AsType[*tool.Failure](err); ok {
 		return tool.Failed(failure)
 	}
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		if r.ctx.Err() == nil { // its own time ran out: worker says so
+	if ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
+		if context.Cause(ctx) == errTimedOut { // worker says so
 			return tool.Result{Status: tool.Interrupted, Text: "stopped: out of time"}
 		}
 		return r.interrupted("stopped")
@@ -171,35 +176,49 @@ func (r *round) failed(ctx context.Context, c tool.Call, err error) tool.Result 
 }
 
 // fit bounds what enters the context: a longer text is kept whole as an
-// artifact, and the model gets its head and tail.
-func (r *round) fit(t *task, result tool.Result) (tool.Result, error) {
+// artifact, and the model gets its head and tail. Where it cannot be kept, the
+// result says so: better less of it than none.
+func (a *Agent) fit(c tool.Call, result tool.Result) tool.Result {
 	inline := tool.DefaultInline
-	if called, ok := r.tools[t.call.Tool]; ok {
+	if called, ok := a.tools[c.Tool]; ok {
 		inline = called.Spec().Inline
 	}
 	if _, cut := tool.Excerpt(result.Text, inline, ""); cut {
-		spill, err := r.Journal.Spill("result of " + t.call.ID)
-		if err != nil {
-			return result, err
+		whole, err := a.whole(c, result.Text)
+		lost := ""
+		if err == nil {
+			result.Artifacts = append(result.Artifacts, whole)
+		} else {
+			lost, _ = tool.Excerpt(fmt.Sprintf("\n[what is left out could not be kept: %v]", err), inline/2, "")
 		}
-		_, err = spill.Write([]byte(result.Text))
-		if err := errors.Join(err, spill.Close()); err != nil {
-			return result, fmt.Errorf("keep the result of %s: %w", t.call.ID, err)
-		}
-		result.Artifacts = append(result.Artifacts, tool.Artifact{
-			Handle: spill.Handle(), Type: "text/plain", Bytes: int64(len(result.Text)),
-			Lines: int64(strings.Count(result.Text, "\n")),
-		})
-		result.Text, _ = tool.Excerpt(result.Text, inline, spill.Handle())
+		result.Text, _ = tool.Excerpt(result.Text, inline-len(lost), whole.Handle)
+		result.Text += lost
 		if result.Status == tool.Success {
 			result.Status = tool.Partial
 		}
 	}
-	if result.Metrics == nil {
-		result.Metrics = &tool.Metrics{}
+	metrics := tool.Metrics{}
+	if result.Metrics != nil {
+		metrics = *result.Metrics
 	}
-	result.Metrics.OutputBytes = int64(len(result.Text))
-	return result, nil
+	metrics.OutputBytes = int64(len(result.Text))
+	result.Metrics = &metrics
+	return result
+}
+
+// whole keeps the text of a result of c.
+func (a *Agent) whole(c tool.Call, text string) (tool.Artifact, error) {
+	spill, err := a.Journal.Spill("result of " + c.ID)
+	if err != nil {
+		return tool.Artifact{}, err
+	}
+	_, err = io.WriteString(spill, text)
+	if err := errors.Join(err, spill.Close()); err != nil {
+		return tool.Artifact{}, err
+	}
+	return tool.Artifact{
+		Handle: spill.Handle(), Type: "text/plain", Bytes: int64(len(text)), Lines: int64(strings.Count(text, "\n")),
+	}, nil
 }
 
 func reads(s effect.Set) bool {

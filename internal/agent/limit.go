@@ -10,7 +10,7 @@ const defaultCooldown = 300 * time.Second
 
 // A Limit reports that a turn reached one of its limits.
 type Limit struct {
-	What string // steps, tokens, cost, time, or lengths: replies in a row that were cut off
+	What string // as the message has it: "steps", "tokens", "dollars", "time" or "replies cut off in a row"
 	Max  string
 }
 

@@ -19,9 +19,11 @@ type task struct {
 
 	action  *tool.Action
 	failure *tool.Failure // of its preparation
-	effects effect.Set    // what it was ordered by
+	effects effect.Set    // what it is ordered by
 	waits   []int         // tasks that must be over first
+	alone   bool          // it came to do more than it was ordered by
 	plan    tool.Plan
+	digest  string // of plan
 	asked   int
 	stage   stage
 	result  tool.Result
@@ -51,7 +53,7 @@ type news struct {
 	task   *task
 	result tool.Result
 	answer *Answer
-	err    error // of the person's answer
+	err    error // that there was instead of an answer
 }
 
 func requested(m model.Message) []*task {
@@ -64,11 +66,11 @@ func requested(m model.Message) []*task {
 	return tasks
 }
 
-// perform runs calls as close together as their effects allow, and returns them
-// with their results. Workers only report what happened, or what a person
-// answered: state belongs to this goroutine. An error is the journal's; then
-// nothing is running any more.
-func (a *Agent) perform(ctx context.Context, tasks []*task) ([]*task, error) {
+// perform runs calls as close together as their effects allow, until each has
+// its result. Workers only report what happened, or what a person answered:
+// state belongs to this goroutine. An error is the journal's; then nothing is
+// running any more.
+func (a *Agent) perform(ctx context.Context, tasks []*task) error {
 	ctx, cancel := context.WithCancel(ctx)
 	r := &round{Agent: a, ctx: ctx, tasks: tasks, news: make(chan news, len(tasks))}
 	defer r.workers.Wait()
@@ -77,13 +79,13 @@ func (a *Agent) perform(ctx context.Context, tasks []*task) ([]*task, error) {
 	r.order()
 	for {
 		if err := r.advance(); err != nil {
-			return nil, err
+			return err
 		}
 		if r.count(over) == len(tasks) {
-			return tasks, nil
+			return nil
 		}
 		if err := r.hear(<-r.news); err != nil {
-			return nil, err
+			return err
 		}
 	}
 }
@@ -92,22 +94,47 @@ func (a *Agent) perform(ctx context.Context, tasks []*task) ([]*task, error) {
 // be prepared may need what an earlier one is about to do: it waits for all of
 // them, and is prepared again.
 func (r *round) order() {
-	effects := make([]effect.Set, len(r.tasks))
 	acts := false
-	for i, t := range r.tasks {
+	for _, t := range r.tasks {
 		r.prepare(r.ctx, t)
 		switch {
 		case t.failure == nil:
 			t.effects = t.action.Effects()
-		case acts && t.failure.Kind.ByArguments() && t.failure.Kind != tool.Invalid:
+		case acts && mendable(t.failure.Kind):
 			t.effects = effect.Set{{Kind: effect.Anything}}
 		}
 		acts = acts || !reads(t.effects)
+	}
+	r.lineUp()
+}
+
+// mendable reports whether what another call does can make good a failure of
+// this kind.
+func mendable(k tool.Kind) bool {
+	return k == tool.Repeated || k.ByArguments() && k != tool.Invalid
+}
+
+func (r *round) lineUp() {
+	effects := make([]effect.Set, len(r.tasks))
+	for i, t := range r.tasks {
 		effects[i] = t.effects
 	}
 	for i, waits := range schedule.Order(effects) {
 		r.tasks[i].waits = waits
 	}
+}
+
+// exceeds reports whether t, as it is prepared now, does more than it was
+// ordered by. If so it runs alone, after all calls before it and before all that
+// have not begun.
+func (r *round) exceeds(t *task) bool {
+	if t.effects.Covers(t.action.Effects()) {
+		return false
+	}
+	t.alone = true
+	t.effects = effect.Set{{Kind: effect.Anything}, {Kind: effect.Permanent}}
+	r.lineUp()
+	return true
 }
 
 // advance takes every task that can go on one stage further, until none can.
@@ -128,7 +155,8 @@ func (r *round) advance() error {
 }
 
 func (r *round) ready(t *task) bool {
-	if t.stage != waiting || r.count(running) >= r.Limits.Parallel {
+	busy := r.count(running) + r.count(asking)
+	if t.stage != waiting || busy >= r.Limits.Parallel || t.alone && busy > 0 {
 		return false
 	}
 	for _, i := range t.waits {
@@ -154,51 +182,48 @@ func (r *round) begin(t *task) error {
 	if r.ctx.Err() != nil {
 		return r.finish(t, r.interrupted("not started"))
 	}
-	if len(t.waits) > 0 { // the world has moved
+	if len(t.waits) > 0 || t.alone { // the world has moved
 		r.prepare(r.ctx, t)
 	}
 	if t.failure != nil {
 		return r.finish(t, tool.Failed(t.failure))
 	}
-	if !t.effects.Covers(t.action.Effects()) && r.count(running)+r.count(asking) > 0 {
-		return nil // more than it was ordered by: it waits for all that run
+	if r.exceeds(t) && !r.ready(t) {
+		return nil
 	}
 	t.plan = r.planned(t)
+	t.digest = t.plan.Digest()
 	return r.decide(t)
 }
 
 // hear takes what a worker reports.
 func (r *round) hear(n news) error {
-	if n.answer != nil || n.err != nil {
+	if n.answer != nil {
 		return r.answered(n)
 	}
 	return r.finish(n.task, n.result)
 }
 
-// finish ends t by its one result, after what else belongs before it.
+// finish ends t by its one result, after what else belongs before it. Only a
+// call that a person asks for and that came to no plan is not recorded: the
+// session does not know of it.
 func (r *round) finish(t *task, result tool.Result, before ...event.Body) error {
-	result, err := r.fit(t, result)
-	if err != nil {
-		return err
+	t.stage, t.result = over, r.fit(t.call, result)
+	if len(before) == 0 && t.call.ID == r.state.NextCall(0) {
+		return nil
 	}
-	t.stage, t.result = over, result
-	return r.record(append(before, event.Finished{Call: t.call.ID, Result: result})...)
+	return r.record(append(before, event.Finished{Call: t.call.ID, Result: t.result})...)
 }
 
 // Do runs a call that a person asks for by the same path as those of the model,
-// outside a turn. A call that cannot be prepared is returned as a failed result
-// and not recorded. The call's ID is given here.
+// outside a turn. The result of a call that cannot be prepared, or that ctx
+// ended before it was, is returned and not recorded. The call's ID is given
+// here.
 func (a *Agent) Do(ctx context.Context, c tool.Call) (tool.Result, error) {
 	c.ID = a.state.NextCall(0)
 	t := &task{call: c}
-	if a.prepare(ctx, t); t.failure != nil {
-		return tool.Failed(t.failure), nil
-	}
-	done, err := a.perform(ctx, []*task{t})
-	if err != nil {
-		return tool.Result{}, err
-	}
-	return done[0].result, nil
+	err := a.perform(ctx, []*task{t})
+	return t.result, err
 }
 
 // Explain returns what c would do and what would be decided about it, and does

@@ -3,22 +3,37 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
 
-// recover gives each call that a crash left open its one result. It finds out
-// and repeats nothing. What cannot be found out a person is asked about, now or
-// when the session is next opened with one.
+// recover gives each call that a crash, or a journal that failed, left open its
+// one result. It finds out and repeats nothing. What ctx keeps it from finding
+// out stays open for the next time.
 func (a *Agent) recover(ctx context.Context) error {
 	for _, open := range a.state.Open() {
-		result := a.settled(ctx, open)
+		result, err := a.settled(ctx, open)
+		if err != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if failure, ok := errors.AsType[*tool.Failure](err); ok {
+			result = tool.Failed(failure)
+		} else if err != nil {
+			result = cutOff(tool.Unknown, "Belay was stopped while it ran, and how it ended cannot be found out: "+err.Error())
+		}
+		result = a.fit(open.Plan.Call, result)
 		if err := a.record(event.Finished{Call: open.Plan.Call.ID, Result: result}); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// askUnknown asks a person about each call whose outcome is unknown.
+func (a *Agent) askUnknown(ctx context.Context) error {
 	if a.Unknown == nil {
 		return nil
 	}
@@ -35,28 +50,32 @@ func (a *Agent) recover(ctx context.Context) error {
 	return nil
 }
 
-func (a *Agent) settled(ctx context.Context, open session.OpenCall) tool.Result {
+// settled returns how open ended. An error is that of its tool's Settle, or that
+// it panicked.
+func (a *Agent) settled(ctx context.Context, open session.OpenCall) (result tool.Result, err error) {
 	if !open.Started {
-		return cutOff(tool.Interrupted, "never started: Belay was stopped before")
+		return cutOff(tool.Interrupted, "never started: Belay was stopped before"), nil
 	}
 	if reads(open.Plan.Effects()) {
-		return cutOff(tool.Interrupted, "stopped together with Belay; it only reads")
+		return cutOff(tool.Interrupted, "stopped together with Belay; it only reads"), nil
 	}
 	settler, ok := a.tools[open.Plan.Call.Tool].(tool.Settler)
 	if !ok {
-		return cutOff(tool.Unknown, "Belay was stopped while it ran: it may have happened, in whole or in part")
+		return cutOff(tool.Unknown, "Belay was stopped while it ran: it may have happened, in whole or in part"), nil
 	}
-	result, err := settler.Settle(ctx, open.Plan, open.Fingerprint)
-	if failure, ok := errors.AsType[*tool.Failure](err); ok {
-		return tool.Failed(failure)
-	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	found, err := settler.Settle(ctx, open.Plan, open.Fingerprint)
 	switch {
 	case err != nil:
-		return cutOff(tool.Unknown, "Belay was stopped while it ran, and how it ended cannot be found out: "+err.Error())
-	case result == nil:
-		return cutOff(tool.Interrupted, "Belay was stopped while it ran; it did nothing")
+		return tool.Result{}, err
+	case found == nil:
+		return cutOff(tool.Interrupted, "Belay was stopped while it ran; it did nothing"), nil
 	}
-	return *result
+	return *found, nil
 }
 
 func cutOff(s tool.Status, why string) tool.Result {

@@ -13,6 +13,13 @@ func (a *Agent) Steer(text string) bool {
 	return a.running
 }
 
+// listen says whether there is a turn to steer.
+func (a *Agent) listen(running bool) {
+	a.steering.Lock()
+	defer a.steering.Unlock()
+	a.running = running
+}
+
 // steered records what was said meanwhile, and reports whether anything was. If
 // nothing was and the turn is over, no more is taken.
 func (a *Agent) steered(over bool) (bool, error) {
