@@ -94,16 +94,13 @@ func TestCheck(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	for _, v := range []Verdict{Allow, Ask, Deny} {
-		if got, err := ParseVerdict(v.String()); got != v || err != nil {
-			t.Errorf("%v: got %v, %v", v, got, err)
+	for v, want := range map[Verdict]string{Allow: "allow", Ask: "ask", Deny: "deny"} {
+		if got := v.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 	if got := Verdict(7).String(); got != "verdict(7)" {
 		t.Errorf("got %s", got)
-	}
-	if v, err := ParseVerdict("Allow"); v != Deny || err == nil || err.Error() != `verdict "Allow" is not one of allow, ask, deny` {
-		t.Errorf("got %v, %v", v, err)
 	}
 	for _, m := range []Mode{ModePlan, ModeAsk, ModeAuto, ModeFull} {
 		if got, err := ParseMode(string(m)); got != m || err != nil {

@@ -19,16 +19,6 @@ func (v Verdict) String() string {
 	return verdicts[v]
 }
 
-// ParseVerdict is the inverse of Verdict.String. Its error names what is
-// allowed.
-func ParseVerdict(s string) (Verdict, error) {
-	i := slices.Index(verdicts, s)
-	if i < 0 {
-		return Deny, fmt.Errorf("verdict %q is not one of %s", s, strings.Join(verdicts, ", "))
-	}
-	return Verdict(i), nil
-}
-
 // ParseMode returns the mode of that name. Its error names what is allowed.
 func ParseMode(s string) (Mode, error) {
 	if !slices.Contains(modes, s) {

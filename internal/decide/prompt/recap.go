@@ -7,9 +7,9 @@ import (
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
-// Recap says in one line where the work is, for the very end of a request. It
+// recap says in one line where the work is, for the very end of a request. It
 // is "" without a list.
-func Recap(list []tool.Todo) string {
+func recap(list []tool.Todo) string {
 	if len(list) == 0 {
 		return ""
 	}

@@ -26,9 +26,9 @@ var system string
 func Request(s *session.State, tools []tool.Spec) *model.Request {
 	messages := talk(s)
 	stable := len(messages)
-	if recap := Recap(s.Todo()); recap != "" {
+	if line := recap(s.Todo()); line != "" {
 		messages = append(messages, model.Message{
-			Role: model.User, Parts: []model.Part{model.Text{Text: recap}},
+			Role: model.User, Parts: []model.Part{model.Text{Text: line}},
 		})
 	}
 	return &model.Request{

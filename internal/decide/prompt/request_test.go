@@ -240,8 +240,8 @@ func TestR312_Recap(t *testing.T) {
 		{[]tool.Todo{{Text: "a", State: "done"}, {Text: "b\n c", State: "active"}, {Text: "d", State: "pending"}}, "[1/3] In progress: b c. Pending: d."},
 		{[]tool.Todo{{Text: "a", State: "done"}}, "[1/1] All done."},
 	} {
-		if got := Recap(tc.list); got != tc.want {
-			t.Errorf("Recap(%v) = %q, want %q", tc.list, got, tc.want)
+		if got := recap(tc.list); got != tc.want {
+			t.Errorf("recap(%v) = %q, want %q", tc.list, got, tc.want)
 		}
 	}
 }
