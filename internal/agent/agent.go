@@ -56,9 +56,6 @@ func Open(ctx context.Context, s *session.State, o Options) (*Agent, error) {
 	for i, t := range all {
 		specs[i] = t.Spec()
 	}
-	if err := o.Policy.Check(specs); err != nil {
-		return nil, err
-	}
 	a := &Agent{Options: o, state: s, tools: make(map[string]tool.Tool)}
 	for _, t := range all {
 		a.tools[t.Spec().Name] = t

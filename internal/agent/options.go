@@ -27,7 +27,7 @@ type Options struct {
 	Session  event.Opened    // recorded first, by Open
 	Effort   string          // of reasoning
 	Schema   json.RawMessage // of the answer
-	Policy   policy.Policy
+	Policy   policy.Policy   // checked: see policy.Policy.Check
 	Limits   Limits
 	Breaker  Breaker
 	Confined string // what will hold a call to its effects, for plans and results; "" is "none"

@@ -57,12 +57,12 @@ var (
 
 // status returns the exit status for err.
 func status(err error) int {
+	if e, ok := errors.AsType[*statusError](err); ok {
+		return e.status
+	}
 	switch {
 	case err == nil:
 		return exitDone
-	case is[*statusError](err):
-		e, _ := errors.AsType[*statusError](err)
-		return e.status
 	case errors.Is(err, errInterrupted), errors.Is(err, errDeaf), errors.Is(err, context.Canceled):
 		return exitInterrupted
 	case is[*agent.Limit](err):

@@ -48,7 +48,7 @@ would change is read.`,
 				}
 				call = tool.Call{ID: "c1", Tool: "Bash", Args: quoted}
 			}
-			return s.withTools(c.Context(), o, func(r *rig) error { return s.explain(r, call, asJSON) })
+			return s.withTools(c.Context(), o, func(ctx context.Context, r *rig) error { return s.explain(ctx, r, call, asJSON) })
 		},
 	}
 	c.Flags().StringVar(&o.mode, "mode", "", "the mode to decide in: plan, ask, auto or full")
@@ -92,8 +92,8 @@ func explained(ctx context.Context, a *agent.Agent, call tool.Call) (tool.Plan, 
 	return a.Explain(ctx, call)
 }
 
-func (s System) explain(r *rig, call tool.Call, asJSON bool) error {
-	plan, decision, err := explained(r.ctx, r.agent, call)
+func (s System) explain(ctx context.Context, r *rig, call tool.Call, asJSON bool) error {
+	plan, decision, err := explained(ctx, r.agent, call)
 	if err != nil {
 		return usage("%v", err)
 	}

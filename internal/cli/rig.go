@@ -35,7 +35,6 @@ type rig struct {
 	ui        *terminal.UI
 	agent     *agent.Agent
 	offered   []tool.Spec
-	ctx       context.Context // of what a person called for, ended by a signal
 	schema    *answerSchema
 	id        string
 	kept      bool        // on disk
@@ -71,7 +70,7 @@ func (s System) open(ctx context.Context, o openOptions) (*rig, error) {
 
 // assemble does the cheapest checks first.
 func (s System) assemble(ctx context.Context, o openOptions) (r *rig, err error) {
-	r = &rig{id: o.session, ctx: ctx}
+	r = &rig{id: o.session}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
@@ -233,6 +232,9 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 	})
 	for _, t := range tools {
 		r.offered = append(r.offered, t.Spec())
+	}
+	if err := r.settings.Policy().Check(r.offered); err != nil {
+		return nil, usage("%v", err)
 	}
 	return tools, nil
 }

@@ -32,7 +32,7 @@ func (s System) toolListCommand() *cobra.Command {
 		Use: "list", Short: "List the tools", Args: noArgs,
 		Example: "  belay tool list\n  belay tool list --json | jq -r '.[].name'",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.withTools(c.Context(), runOptions{}, func(r *rig) error {
+			return s.withTools(c.Context(), runOptions{}, func(_ context.Context, r *rig) error {
 				if asJSON {
 					return json.NewEncoder(s.Stdout).Encode(r.offered)
 				}
@@ -65,7 +65,7 @@ func (s System) toolShowCommand() *cobra.Command {
 		Use: "show NAME", Short: "Print one tool's contract as JSON", Args: counted(cobra.ExactArgs(1)),
 		Example: "  belay tool show Edit",
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.withTools(c.Context(), runOptions{}, func(r *rig) error {
+			return s.withTools(c.Context(), runOptions{}, func(_ context.Context, r *rig) error {
 				for _, t := range r.offered {
 					if strings.EqualFold(t.Name, args[0]) {
 						e := json.NewEncoder(s.Stdout)
@@ -93,10 +93,15 @@ is 0 if every call succeeded, 3 if one was denied for want of an approver, else 
 			if len(args) == 0 || len(args)%2 != 0 {
 				return usage("each tool needs its name and its arguments; see `belay tool call --help`")
 			}
+			for i := 1; i < len(args); i += 2 { // before any call is made
+				if !json.Valid([]byte(args[i])) {
+					return usage("the arguments of %s are not JSON: %s", args[i-1], args[i])
+				}
+			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.withTools(c.Context(), o, func(r *rig) error { return s.callTools(r, args) })
+			return s.withTools(c.Context(), o, func(ctx context.Context, r *rig) error { return s.callTools(ctx, r, args) })
 		},
 	}
 	c.Flags().StringVar(&o.mode, "mode", "", "what passes without being asked about: plan, ask, auto or full")
@@ -105,16 +110,13 @@ is 0 if every call succeeded, 3 if one was denied for want of an approver, else 
 }
 
 // callTools makes the calls that args name, and prints their results.
-func (s System) callTools(r *rig, args []string) error {
+func (s System) callTools(ctx context.Context, r *rig, args []string) error {
 	out := json.NewEncoder(s.Stdout)
 	failed := false
 	for i := 0; i < len(args); i += 2 { // results name calls as the session counts them
-		if !json.Valid([]byte(args[i+1])) {
-			return usage("the arguments of %s are not JSON: %s", args[i], args[i+1])
-		}
 		r.lastCall = "" // what cannot be prepared gets none
 		call := tool.Call{Tool: args[i], Args: json.RawMessage(args[i+1])}
-		result, err := r.agent.Do(r.ctx, call)
+		result, err := r.agent.Do(ctx, call)
 		if err != nil {
 			return err
 		}
@@ -134,7 +136,7 @@ func (s System) callTools(r *rig, args []string) error {
 }
 
 // withTools gives f a session without a model, of which nothing is kept.
-func (s System) withTools(ctx context.Context, o runOptions, f func(*rig) error) (err error) {
+func (s System) withTools(ctx context.Context, o runOptions, f func(context.Context, *rig) error) (err error) {
 	in := listen()
 	defer in.close()
 	ctx, done := in.within(ctx)
@@ -146,7 +148,7 @@ func (s System) withTools(ctx context.Context, o runOptions, f func(*rig) error)
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	return f(r)
+	return f(ctx, r)
 }
 
 func (r *rig) version(name string) int {
