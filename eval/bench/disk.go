@@ -7,34 +7,50 @@ import (
 	"time"
 )
 
-// diskSpeed measures what the disk under dir takes to make something durable,
-// whoever asks: a record that is added to a file, and a file that takes the
-// place of another.
-func diskSpeed(dir string, n int) (record, replace spread, err error) {
+// A disk is measured beside the subjects: what it takes to make something
+// durable, whoever asks. It must be closed.
+type disk struct {
+	dir      string
+	log      *os.File
+	end      int64
+	records  []float64 // ms to add a record to a file
+	replaces []float64 // ms to put a file in the place of another
+}
+
+func openDisk(dir string) (*disk, error) {
 	f, err := os.Create(filepath.Join(dir, "records"))
 	if err != nil {
-		return record, replace, err
+		return nil, err
 	}
-	records := make([]float64, 0, n)
-	replaces := make([]float64, 0, n)
-	line := make([]byte, 400)
-	if _, err = f.Write(make([]byte, 1<<20)); err == nil {
+	if _, err = f.Write(make([]byte, 1<<20)); err == nil { // so that its size stays
 		err = f.Sync()
 	}
-	for i := 0; i < n && err == nil; i++ {
-		began := time.Now()
-		if _, err = f.WriteAt(line, int64(i*len(line))); err == nil {
-			err = f.Sync()
-		}
-		records = append(records, milliseconds(time.Since(began)))
-		if err == nil {
-			began = time.Now()
-			err = replaceFile(dir)
-			replaces = append(replaces, milliseconds(time.Since(began)))
-		}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	err = errors.Join(err, f.Close())
-	return spreadOf(records), spreadOf(replaces), err
+	return &disk{dir: dir, log: f}, nil
+}
+
+func (d *disk) close() error { return d.log.Close() }
+
+// measure takes both times once more.
+func (d *disk) measure() error {
+	record := make([]byte, 400)
+	began := time.Now()
+	if _, err := d.log.WriteAt(record, d.end); err != nil {
+		return err
+	}
+	if err := d.log.Sync(); err != nil {
+		return err
+	}
+	d.end += int64(len(record))
+	d.records = append(d.records, milliseconds(time.Since(began)))
+	began = time.Now()
+	if err := replaceFile(d.dir); err != nil {
+		return err
+	}
+	d.replaces = append(d.replaces, milliseconds(time.Since(began)))
+	return nil
 }
 
 func replaceFile(dir string) error {

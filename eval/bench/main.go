@@ -73,6 +73,11 @@ func bench(ctx context.Context, belay, dir string, n int) (err error) {
 	if err != nil {
 		return err
 	}
+	d, err := openDisk(p.dir)
+	if err != nil {
+		return fmt.Errorf("measure the disk: %w", err)
+	}
+	defer func() { err = errors.Join(err, d.close()) }()
 	for i := range n + 1 {
 		for _, one := range s {
 			if err := one.run(ctx, p); err != nil {
@@ -81,19 +86,18 @@ func bench(ctx context.Context, belay, dir string, n int) (err error) {
 			if i == 0 { // it has only warmed caches
 				one.runs = nil
 			}
+			if err := d.measure(); err != nil {
+				return fmt.Errorf("measure the disk: %w", err)
+			}
 		}
 		fmt.Fprintf(os.Stderr, "\rround %d of %d", i, n)
 	}
 	fmt.Fprintln(os.Stderr)
-	record, replace, err := diskSpeed(p.dir, 100)
-	if err != nil {
-		return fmt.Errorf("measure the disk: %w", err)
-	}
 	printMachine(os.Stdout)
 	printTimes(os.Stdout, s)
 	printSteps(os.Stdout, s)
 	fmt.Printf("\nThe disk: %.2f ms to add a record and sync, %.2f ms to replace a file and sync both it and its directory.\n\n",
-		record.median, replace.median)
+		spreadOf(d.records).median, spreadOf(d.replaces).median)
 	return printBytes(ctx, os.Stdout, p, belay)
 }
 
