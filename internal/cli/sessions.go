@@ -76,7 +76,11 @@ func (s System) printSession(x summary, all, asJSON bool) error {
 	if all {
 		where = "  " + x.Root
 	}
-	line := fmt.Sprintf("%s  %s  %-10s %d calls%s  %s", x.ID, x.Began.Local().Format(time.DateTime), stop, x.Calls, where, x.Goal)
+	goal, more, _ := strings.Cut(x.Goal, "\n")
+	if strings.TrimSpace(more) != "" {
+		goal += " …"
+	}
+	line := fmt.Sprintf("%s  %s  %-13s %3d calls%s  %s", x.ID, x.Began.Local().Format(time.DateTime), stop, x.Calls, where, goal)
 	limit := 0
 	if isTerminal(s.Stdout) {
 		limit = width(s.Stdout)
