@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/belay-agent/belay/internal/decide/policy"
 )
 
 // A Layer is one of the places that settings come from; a later one wins.
@@ -54,14 +56,22 @@ type Config struct {
 	Settings
 	Warnings []string // what was left out and why, each to be said once
 
+	root    string            // of the project
 	origins map[string]Origin // by key; of rules by key, space and rule
+}
+
+// Policy returns the policy that holds in the project.
+func (c *Config) Policy() policy.Policy {
+	p := c.Settings.Policy()
+	p.Root = filepath.ToSlash(c.root)
+	return p
 }
 
 // LoadConfig reads all layers. A file that is missing is empty; one that cannot
 // be read or understood is an error, and never taken for an empty one: a
 // *ConfigError for each thing that is wrong, joined.
 func LoadConfig(from Sources) (*Config, error) {
-	c := &Config{Settings: defaultSettings(), origins: make(map[string]Origin)}
+	c := &Config{Settings: defaultSettings(), root: from.Dir, origins: make(map[string]Origin)}
 	if from.User != "" {
 		b, _, err := readConfig(from.User)
 		if err != nil {

@@ -149,7 +149,7 @@ func TestDecisions(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Policy{tt.mode, []Rule{tt.rule}}.Decide(tt.tool, []tool.Part{tt.part})
+			got := Policy{Mode: tt.mode, Rules: []Rule{tt.rule}}.Decide(tt.tool, []tool.Part{tt.part})
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Error(d)
 			}
@@ -158,7 +158,7 @@ func TestDecisions(t *testing.T) {
 }
 
 func TestTheStrictestPartDecides(t *testing.T) {
-	p := Policy{ModeAsk, []Rule{{Tool: "Edit", Pattern: "b", Verdict: Deny, Source: FromUser}}}
+	p := Policy{Mode: ModeAsk, Rules: []Rule{{Tool: "Edit", Pattern: "b", Verdict: Deny, Source: FromUser}}}
 	edit := tool.Spec{Name: "Edit", Effects: []effect.Kind{effect.Write}}
 	got := p.Decide(edit, []tool.Part{
 		{Name: "a", Effects: on(effect.Write, "a")},
@@ -175,11 +175,11 @@ func TestACallWithoutParts(t *testing.T) {
 	if got := (Policy{Mode: ModePlan}).Decide(todo, nil); got.Verdict != Allow {
 		t.Errorf("got %+v", got)
 	}
-	named := Policy{ModeFull, []Rule{{Tool: "Todo", Verdict: Deny, Source: FromUser}}}
+	named := Policy{Mode: ModeFull, Rules: []Rule{{Tool: "Todo", Verdict: Deny, Source: FromUser}}}
 	if got := named.Decide(todo, nil); got.Verdict != Deny {
 		t.Errorf("a rule for the tool: got %+v", got)
 	}
-	pattern := Policy{ModeFull, []Rule{{Tool: "Todo", Pattern: "**", Verdict: Deny, Source: FromUser}}}
+	pattern := Policy{Mode: ModeFull, Rules: []Rule{{Tool: "Todo", Pattern: "**", Verdict: Deny, Source: FromUser}}}
 	if got := pattern.Decide(todo, nil); got.Verdict != Allow {
 		t.Errorf("a rule for its parts: got %+v", got)
 	}

@@ -16,6 +16,10 @@
 // for all below. Of any other tool it is the whole name of a part, such as a
 // command line, byte for byte: no wildcard can let more pass than was written.
 // A search is named by the tree that it searches, not by the files it finds.
+//
+// A rule that asks or denies is read widely: one for Edit, MultiEdit or Write is
+// for all three, one for Read also for Grep, and an absolute pattern also finds
+// the files of the workspace.
 package policy
 
 // A Policy is a mode and rules over it. Each part of a call is judged; the
@@ -23,6 +27,7 @@ package policy
 type Policy struct {
 	Mode  Mode
 	Rules []Rule
+	Root  string // of the workspace, absolute: what an absolute pattern that asks or denies counts from
 }
 
 // A Mode says what passes without a rule. The zero Mode is ModeAsk, and one that

@@ -113,7 +113,25 @@ func (r Rule) binds() bool {
 	return r.Verdict != Allow || r.Source == FromUser || r.Source == FromApproval
 }
 
-func (r Rule) isFor(t tool.Spec) bool { return r.Tool == "" || r.Tool == "*" || r.Tool == t.Name }
+// isFor reports whether r is about calls of t. What one tool must not do to a
+// file no other may do for it.
+func (r Rule) isFor(t tool.Spec) bool {
+	if r.Tool == "" || r.Tool == "*" || r.Tool == t.Name {
+		return true
+	}
+	return r.Verdict != Allow && slices.Contains(alike(r.Tool), t.Name)
+}
+
+// alike returns the other tools that do what the named one does to files.
+func alike(name string) []string {
+	switch name {
+	case "Read":
+		return []string{"Grep"}
+	case "Edit", "MultiEdit", "Write":
+		return []string{"Edit", "MultiEdit", "Write"}
+	}
+	return nil
+}
 
 // names reports whether r is about part. An Allow is read narrowly: its glob is
 // not for a part that does more than touch paths, nor, if it is relative, for
@@ -164,6 +182,7 @@ func match(pattern, name string) (bool, error) {
 
 // glob returns the pattern of a rule as a glob of doublestar's.
 func glob(pattern string) string {
+	pattern = strings.TrimPrefix(pattern, "./")
 	if strings.HasSuffix(pattern, "/") {
 		return pattern + "**"
 	}
