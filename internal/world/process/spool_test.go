@@ -100,7 +100,7 @@ func crash(t *testing.T, role, spool, text string) {
 	t.Helper()
 	c, out := host(t, role, spool, text)
 	if role == "about to fork" {
-		for late := time.Now().Add(time.Minute); !exists(filepath.Join(spool, "c1", "started")); runtime.Gosched() {
+		for late := time.Now().Add(time.Minute); !recorded(spool); runtime.Gosched() {
 			if time.Now().After(late) {
 				t.Error("nothing is recorded after a minute")
 				break
@@ -113,6 +113,11 @@ func crash(t *testing.T, role, spool, text string) {
 		t.Error(err)
 	}
 	_ = c.Wait()
+}
+
+func recorded(spool string) bool {
+	b, _ := os.ReadFile(filepath.Join(spool, "c1", "started"))
+	return bytes.HasSuffix(b, []byte("\n"))
 }
 
 func exists(path string) bool {
