@@ -179,6 +179,29 @@ func TestBug_P07_CancelledWithoutText(t *testing.T) {
 	})
 }
 
+// A call without a model ends the same way, and those after it are not made.
+func TestSignalEndsToolCall(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	up := p.gate(t)
+	c := p.command(t, "tool", "call", "--mode", "full",
+		"Bash", `{"command":"echo up > ../gate; sleep 99; touch woke"}`, "Bash", `{"command":"touch never"}`)
+	var out, errs strings.Builder
+	c.Stdout, c.Stderr = &out, &errs
+	start(t, c)
+	up()
+	send(t, c, os.Interrupt)
+	if code := status(t, c.Wait()); code != 130 {
+		t.Errorf("exit status %d, want 130\n%s", code, errs.String())
+	}
+	if strings.Count(out.String(), "\n") != 1 || !strings.HasPrefix(out.String(), `{"status":"interrupted",`) {
+		t.Errorf("results: %s", out.String())
+	}
+	if left := p.survivors(t); len(left) > 0 || p.exists("woke") || p.exists("never") {
+		t.Errorf("still running: %q", left)
+	}
+}
+
 // The second signal ends the program: it does not wait for who ignores the
 // first, but leaves nobody behind.
 func TestSecondSignalEndsTheProgram(t *testing.T) {

@@ -124,6 +124,9 @@ func (s System) callTools(ctx context.Context, r *rig, args []string) error {
 		if err := out.Encode(envelope(result, where)); err != nil {
 			return err
 		}
+		if ctx.Err() != nil {
+			return &statusError{status: exitInterrupted} // the result says it
+		}
 		failed = failed || result.Status != tool.Success && result.Status != tool.Partial
 	}
 	if err := r.outcome(nil); err != nil {
