@@ -125,7 +125,7 @@ func TestRehearsedPlaysTheDocumentedExample(t *testing.T) {
 		t.Errorf("second reply says %q", got)
 	}
 	third := step([]string{"c3", "c4"}, "done", "ok  calc 0.01s")
-	if got := string(third.reply.Message.Calls()[0].Args); !strings.HasPrefix(got, `{"path":"calc.go","edits":`) {
+	if got := string(third.reply.Message.Calls()[0].Args); got != `{"path":"calc.go","old":"return a + b","new":"return a - b"}` {
 		t.Errorf("third reply edits with %s", got)
 	}
 	if d := cmp.Diff(model.Usage{Input: 2400, Cached: 2000, Output: 90}, third.reply.Usage); d != "" {
