@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
@@ -84,6 +85,53 @@ func BenchmarkSpill(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkOpenLarge resumes a session of 100,000 events of 580 bytes from a
+// snapshot that is 1,000 events old.
+func BenchmarkOpenLarge(b *testing.B) {
+	dir := filepath.Join(b.TempDir(), "s")
+	j := must(Open(dir, nil))
+	const events = 100_000
+	body := event.Packed{Kept: []recall.Item{{Slot: "file", Text: strings.Repeat("x", 400)}}}
+	for j.last.seq < events {
+		must(j.Append(body, body, body, body, body, body, body, body))
+	}
+	size := j.log.(*diskLog).end
+	if err := j.Keep(j.last.seq-1000, make([]byte, 200<<10)); err != nil {
+		b.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for _, full := range []bool{false, true} {
+		b.Run(map[bool]string{false: "snapshot", true: "all"}[full], func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				j := must(Open(dir, nil))
+				from, state := j.Snapshot()
+				if full {
+					from, state = 0, nil
+				}
+				n := 0
+				for _, err := range j.Since(from) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					n++
+				}
+				if !full && (n > 1100 || len(state) == 0) {
+					b.Fatalf("%d events since the snapshot of %d bytes", n, len(state))
+				}
+				b.StopTimer()
+				if err := j.Close(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(size)/events, "B/event")
 		})
 	}
 }

@@ -7,27 +7,25 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/belay-agent/belay/internal/world/failpoint"
 )
 
 const (
 	segmentLimit = 64 << 20 // bytes of a file of the log, about
+	ballast      = 1 << 20  // bytes of the space set aside that only results may use
 	markEvery    = 64       // frames between two marks, about
 )
 
 // diskLog is the log in a directory. Its last file is open for writing.
 type diskLog struct {
-	disk    disk
-	dir     string
-	lock    io.Closer
-	limit   int64  // of a file
-	tail           // of the last file
-	number  int    // of that file, from 1
-	marks   []mark // ascending; from each of them the log can be read
-	ballast bool   // there is room that only results may use
-	spent   bool   // they have used it
+	disk   disk
+	dir    string
+	lock   io.Closer
+	limit  int64  // of a file
+	tail          // of the last file
+	number int    // of that file, from 1
+	marks  []mark // ascending; from each of them the log can be read
 }
 
 // open opens or creates the file of that number, whose frames end at end, and
@@ -42,31 +40,27 @@ func (l *diskLog) open(number int, end int64) error {
 		return err
 	}
 	if l.size == 0 {
-		if err := l.reserve(0); err != nil && !isFull(err) {
+		if err := l.reserve(ballast); err != nil && !isFull(err) {
 			return err
 		}
 	}
-	if err := f.sync(); err != nil {
+	if err := f.sync(); err != nil || end > 0 {
 		return err
 	}
 	return l.disk.syncDir(l.dir)
 }
 
-// append writes frames that follow before. On a full disk it leaves everything
-// as it was and returns a *Full, unless they are results: those may use the
-// ballast.
+// append writes frames that follow before. What is not a result leaves the
+// ballast alone: on a disk that is full it leaves everything as it was and
+// returns a *Full.
 func (l *diskLog) append(frames []byte, before joint, as need) error {
-	if l.spent && !as.result {
-		if !l.load() {
-			return &Full{Dir: l.dir, Err: syscall.ENOSPC}
-		}
-		l.spent = false
-	}
-	begin := l.end
-	err := l.write(frames)
-	if isFull(err) && as.result && l.drop() {
+	begin, n := l.end, int64(len(frames))
+	err := l.reserve(n + ballast)
+	failpoint.Hit("journal before write")
+	if err == nil || as.result {
 		err = l.write(frames)
 	}
+	failpoint.Hit("journal written")
 	if isFull(err) && !as.result {
 		return &Full{Dir: l.dir, Err: err}
 	}
@@ -84,14 +78,24 @@ func (l *diskLog) append(frames []byte, before joint, as need) error {
 	return err
 }
 
+// roll stays with the file there is as long as the disk has no room for another.
 func (l *diskLog) roll() (bool, error) {
 	if l.end < l.limit {
 		return false, nil
 	}
-	if err := l.finish(); err != nil {
+	next := *l
+	err := next.open(l.number+1, 0)
+	if err == nil && next.size < ballast && l.size > l.end {
+		return false, errors.Join(next.f.Close(), l.disk.remove(filepath.Join(l.dir, segmentName(next.number))))
+	}
+	if err != nil {
 		return false, err
 	}
-	return true, l.open(l.number+1, 0)
+	if err := l.finish(); err != nil {
+		return false, errors.Join(err, next.f.Close())
+	}
+	*l = next
+	return true, nil
 }
 
 // near returns a mark at or before the frame that follows event seq.
@@ -110,9 +114,5 @@ func (l *diskLog) frames(after int64) iter.Seq2[frame, error] {
 	return walk(l.disk, l.dir, l.near(after))
 }
 
-// close also gives back the ballast and lets go of the lock.
-func (l *diskLog) close() error {
-	err := l.finish()
-	l.drop()
-	return errors.Join(err, l.lock.Close())
-}
+// close also lets go of the lock.
+func (l *diskLog) close() error { return errors.Join(l.finish(), l.lock.Close()) }

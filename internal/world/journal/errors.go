@@ -85,8 +85,9 @@ func (f *Failed) Error() string {
 // Unwrap returns the error of the disk.
 func (f *Failed) Unwrap() error { return f.Err }
 
-// Full reports a disk without room for what is to begin. Nothing was appended,
-// the log is intact, and it goes on once there is room again.
+// Full reports a disk without room for what is to begin: what is left is kept
+// for the results of what has begun. Nothing was appended, the log is intact, and
+// it goes on once there is room again.
 type Full struct {
 	Dir string
 	Err error

@@ -54,7 +54,6 @@ func (j *Journal) start(l *diskLog) error {
 		}
 	}
 	l.marks = found.marks
-	l.load()
 	if err := l.open(found.segment, found.offset); err != nil {
 		return err
 	}

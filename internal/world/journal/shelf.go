@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/belay-agent/belay/internal/world/failpoint"
 )
 
 // small is how much of an artifact is held in memory before it needs a file.
@@ -250,12 +252,14 @@ func (s *diskSink) place(name string) error {
 		return err
 	}
 	d := s.shelf.disk
+	failpoint.Hit("artifact before link")
 	err = d.rename(s.name, name)
 	if errors.Is(err, fs.ErrNotExist) { // the first one under these two digits
 		if err = d.mkdir(filepath.Dir(name)); err == nil {
 			err = d.rename(s.name, name)
 		}
 	}
+	failpoint.Hit("artifact linked")
 	return err
 }
 

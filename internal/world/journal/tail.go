@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"github.com/belay-agent/belay/internal/world/failpoint"
 )
 
 // A tail is a file that is written at its end. Space is set aside in front of
@@ -20,15 +22,12 @@ const ahead = 1 << 20
 // reserve sets space aside for n more bytes and some. The error is that the disk
 // is full; where space cannot be set aside, the file just grows.
 func (t *tail) reserve(n int64) error {
-	if n > 0 && t.end+n <= t.size {
+	if t.end+n <= t.size {
 		return nil
 	}
 	var err error
 	for _, step := range [2]int64{ahead, 4 << 10} {
 		want := (t.end + n + step - 1) / step * step
-		if n == 0 {
-			want += step
-		}
 		err = t.f.reserve(t.size, want-t.size)
 		if err == nil {
 			t.size = want
@@ -52,6 +51,10 @@ func (t *tail) write(b []byte) error {
 	err := t.reserve(int64(len(b)))
 	if err != nil {
 		return err
+	}
+	if failpoint.Enabled {
+		_, err = t.f.WriteAt(b[:len(b)/2], t.end)
+		failpoint.Hit("journal half written")
 	}
 	if _, err = t.f.WriteAt(b, t.end); err == nil {
 		t.end += int64(len(b))

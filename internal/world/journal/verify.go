@@ -196,7 +196,7 @@ func (v *verifier) rest() error {
 
 func belongs(name string) bool {
 	switch name {
-	case "lock", "ballast", "artifacts", "undo", "spool":
+	case "lock", "artifacts", "undo", "spool":
 		return true
 	}
 	for _, pattern := range [...]string{"log.[0-9]*", packPrefix + "[0-9]*", snapshotPrefix + "[0-9]*"} {
