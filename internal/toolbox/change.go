@@ -34,13 +34,14 @@ type changeData struct {
 	Truncated    bool   `json:"truncated"`          // the diff in the text
 }
 
-// A fingerprint is what settling a change needs: the file, and its digest before
-// and after.
+// A fingerprint is what settling a change needs: the file, its digest before and
+// after, and the name of what may be left beside it.
 type fingerprint struct {
 	Path    string        `json:"path"`
 	Pre     string        `json:"pre"` // "" for no file
 	Want    string        `json:"want"`
 	Regions []edit.Region `json:"regions"`
+	Temp    string        `json:"temp,omitempty"`
 }
 
 func (f fingerprint) intent() edit.Intent {
@@ -54,6 +55,7 @@ func changing(ctx context.Context, w *workspace.Workspace, i edit.Intent, c chan
 		return nil, failed(ctx, w, i.Path, err)
 	}
 	i.Result = diff.Digests[i.Path]
+	temp := workspace.Temp()
 	return &tool.Action{
 		Parts: []tool.Part{{Name: i.Path, Effects: effect.Set{
 			{Kind: effect.Read, On: i.Path}, {Kind: effect.Write, On: i.Path},
@@ -61,12 +63,12 @@ func changing(ctx context.Context, w *workspace.Workspace, i edit.Intent, c chan
 		Summary:     oneLine(fmt.Sprintf("%s %s (+%d -%d)", c.verb, i.Path, diff.Added, diff.Removed)),
 		Preview:     diff.Unified,
 		Edits:       []edit.Intent{i},
-		Fingerprint: data(fingerprint{Path: i.Path, Pre: i.Base, Want: i.Result, Regions: i.Regions}),
+		Fingerprint: data(fingerprint{Path: i.Path, Pre: i.Base, Want: i.Result, Regions: i.Regions, Temp: temp}),
 		Do: func(ctx context.Context, _ tool.Env) (tool.Result, error) {
 			if err := ctx.Err(); err != nil {
 				return ended(err), nil
 			}
-			diff, err := w.Write([]edit.Intent{i})
+			diff, err := w.WriteAs(temp, []edit.Intent{i})
 			if err != nil {
 				return tool.Result{}, failed(ctx, w, i.Path, err)
 			}
@@ -106,11 +108,18 @@ type settler struct {
 
 func settling(w *workspace.Workspace, t tool.Tool) tool.Tool { return settler{t, w} }
 
-// Settle compares the file with what it was and what it should have become.
+// Settle compares the file with what it was and what it should have become, and
+// removes what the change left beside it.
 func (s settler) Settle(ctx context.Context, _ tool.Plan, b json.RawMessage) (*tool.Result, error) {
 	var f fingerprint
 	if err := json.Unmarshal(b, &f); err != nil {
 		return nil, fmt.Errorf("settle: read the fingerprint: %w", err)
+	}
+	if f.Temp != "" {
+		if err := s.w.Clear(f.Temp, []edit.Intent{f.intent()}); err != nil {
+			r := tool.Failed(failed(ctx, s.w, f.Path, err))
+			return &r, nil
+		}
 	}
 	have := ""
 	text, err := s.w.Read(f.Path)

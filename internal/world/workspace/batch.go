@@ -16,6 +16,7 @@ import (
 // A batch makes several changes, or takes them back.
 type batch struct {
 	w       *Workspace
+	temp    string             // how the names of temporary files begin
 	folders map[string]*folder // by name; those that hold the files
 	made    []string           // directories, parents first
 }
@@ -40,11 +41,11 @@ func (b *batch) run(changes []*change) error {
 }
 
 func (b *batch) stageAll(changes []*change) error {
-	for _, c := range changes {
+	for n, c := range changes {
 		if c.same() {
 			continue
 		}
-		if err := b.stage(c); err != nil {
+		if err := b.stage(c, tempOf(b.temp, n)); err != nil {
 			return fmt.Errorf("write %s: %w", c.path, reason(err))
 		}
 	}
@@ -65,8 +66,9 @@ func (b *batch) commitAll(changes []*change) error {
 
 func (b *batch) folder(c *change) *folder { return b.folders[filepath.Dir(c.at)] }
 
-// stage opens the directory of c, makes it if need be, and puts the new file there.
-func (b *batch) stage(c *change) error {
+// stage opens the directory of c, makes it if need be, and puts the new file
+// there, as temp.
+func (b *batch) stage(c *change, temp string) error {
 	dir := filepath.Dir(c.at)
 	if b.folders[dir] == nil {
 		if err := b.makeDir(dir); err != nil {
@@ -78,7 +80,6 @@ func (b *batch) stage(c *change) error {
 		}
 		b.folders[dir] = f
 	}
-	temp := tempName()
 	if !c.Remove {
 		made, err := b.folders[dir].create(temp, c)
 		if err != nil {
@@ -163,8 +164,7 @@ func (b *batch) clean(changes []*change) {
 
 func (b *batch) close() {
 	for _, f := range b.folders {
-		_ = f.dir.Close()
-		_ = f.root.Close()
+		f.close()
 	}
 }
 

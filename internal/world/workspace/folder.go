@@ -3,6 +3,7 @@ package workspace
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,11 +32,27 @@ func openFolder(root *os.Root, name string) (*folder, error) {
 	return &folder{name, r, dir}, nil
 }
 
+func (f *folder) close() {
+	_ = f.dir.Close()
+	_ = f.root.Close()
+}
+
 // path returns the canonical path of a file of the folder.
 func (f *folder) path(name string) string { return slash(filepath.Join(f.name, name)) }
 
-// tempName returns a name that nothing has. It is hidden from Files.
-func tempName() string { return ".belay-" + rand.Text() }
+// Temp returns a name that nothing has. It is hidden from Files.
+func Temp() string { return ".belay-" + rand.Text() }
+
+// tempOf is the name of the temporary file of change n of a Write.
+func tempOf(temp string, n int) string {
+	if n == 0 {
+		return temp
+	}
+	return fmt.Sprintf("%s-%d", temp, n)
+}
+
+// asideOf is where exchangeSteps has the old file between its steps.
+func asideOf(temp string) string { return temp + "~" }
 
 // create writes the bytes that c is to have to a new file, on disk, with the
 // attributes of the file that it will replace.
@@ -86,7 +103,7 @@ func special(file *os.File, c *change) fs.FileMode {
 // is never without a file, but what another writer puts there between the first
 // two steps is lost.
 func (f *folder) exchangeSteps(temp, target string) error {
-	keep := tempName()
+	keep := asideOf(temp)
 	back := func() error { return f.root.Remove(keep) }
 	if err := f.root.Link(target, keep); err != nil {
 		back = func() error { return f.root.Rename(keep, target) }

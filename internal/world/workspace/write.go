@@ -37,12 +37,18 @@ func (w *Workspace) Diff(edits []edit.Intent) (Diff, error) {
 // Writes through one Workspace never mix. An error that also says that something
 // could not be restored names where the bytes are.
 func (w *Workspace) Write(edits []edit.Intent) (Diff, error) {
+	return w.WriteAs(Temp(), edits)
+}
+
+// WriteAs is Write with a name, from Temp, for the files that it needs until it
+// is done. Whoever keeps the name can call Clear after a crash.
+func (w *Workspace) WriteAs(temp string, edits []edit.Intent) (Diff, error) {
 	changes, err := w.prepare(edits)
 	if err != nil {
 		return Diff{}, err
 	}
 	d := describe(changes)
-	b := batch{w: w, folders: make(map[string]*folder)}
+	b := batch{w: w, temp: temp, folders: make(map[string]*folder)}
 	defer b.close()
 	if err := b.run(changes); err != nil {
 		return Diff{}, err

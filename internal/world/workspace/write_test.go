@@ -258,7 +258,7 @@ func TestAllOrNone(t *testing.T) {
 				t.Fatal(err)
 			}
 			put(t, filepath.Join(w.Root(), path), false, "meanwhile\n")
-			b := batch{w: w, folders: make(map[string]*folder)}
+			b := batch{w: w, temp: Temp(), folders: make(map[string]*folder)}
 			defer b.close()
 			if err := b.run(changes); err == nil || strings.Contains(err.Error(), "restore") {
 				t.Fatalf("run: %v", err)
@@ -310,7 +310,7 @@ func TestChangedBetween(t *testing.T) {
 			if test.content != "" {
 				put(t, full, false, test.content)
 			}
-			b := batch{w: w, folders: make(map[string]*folder)}
+			b := batch{w: w, temp: Temp(), folders: make(map[string]*folder)}
 			defer b.close()
 			stale, ok := errors.AsType[*StaleError](b.run(changes))
 			if !ok {
@@ -340,7 +340,7 @@ func TestRestoreKeepsWhatOthersWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := batch{w: w, folders: make(map[string]*folder)}
+	b := batch{w: w, temp: Temp(), folders: make(map[string]*folder)}
 	defer b.close()
 	if err := errors.Join(b.stageAll(changes), b.commitAll(changes)); err != nil {
 		t.Fatal(err)
