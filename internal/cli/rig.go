@@ -199,8 +199,19 @@ func (s System) openJournal(r *rig, o openOptions) (*session.State, error) {
 		r.journal = journal.Memory(redactor)
 	}
 	r.closers = append(r.closers, r.journal.Close)
+	return r.fold()
+}
+
+// fold returns what the events of the session add up to, from the newest snapshot
+// on. One that cannot be used is as good as none: the log has everything.
+func (r *rig) fold() (*session.State, error) {
 	state := new(session.State)
-	for e, err := range r.journal.Since(0) {
+	if seq, kept := r.journal.Snapshot(); kept != nil {
+		if restored, err := session.Restore(kept); err == nil && restored.Seq() == seq {
+			state = restored
+		}
+	}
+	for e, err := range r.journal.Since(state.Seq()) {
 		if err != nil {
 			return nil, err
 		}
@@ -254,6 +265,13 @@ func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []to
 		Rules:   r.rules,
 		Observe: r.observer(s, o),
 	}
+	if r.kept {
+		options.Keep = func(seq int64, state []byte) {
+			if err := r.journal.Keep(seq, state); err != nil {
+				r.ui.Say("the session will take longer to resume: " + err.Error())
+			}
+		}
+	}
 	if o.talk || isTerminal(s.Stdin) && isTerminal(s.Stderr) {
 		options.Approve = r.ui.Approve
 		options.Unknown = r.ui.Unknown
@@ -282,6 +300,9 @@ func (r *rig) observer(s System, o openOptions) func(agent.Signal) {
 			r.answer = b.Message.Text()
 		case event.Finished:
 			r.lastCall = b.Call
+			if err := r.host.Forget(b.Call); err != nil { // its result is on disk: nobody will ask what the command left
+				r.ui.Say("what command " + b.Call + " left was not removed: " + err.Error())
+			}
 			if f := b.Result.Failure; f != nil && f.Kind == tool.NeedsApproval {
 				r.unasked.Store(true)
 			}

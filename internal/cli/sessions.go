@@ -137,19 +137,32 @@ session of this directory. SESSION is an id or the beginning of one.`,
 			if err != nil {
 				return err
 			}
-			out := newLines(s.Stdout)
-			for e, err := range journal.Read(st.path(id)) {
-				if err != nil {
-					fmt.Fprintln(s.Stderr, "belay: "+terminal.Safe(err.Error()))
-					continue
-				}
-				if err := out.write(e); err != nil {
-					return err
-				}
-			}
-			return nil
+			return s.printLog(st, id)
 		},
 	}
+}
+
+// printLog prints every intact event of session id, also behind damage, which is
+// said where it is.
+func (s System) printLog(st store, id string) error {
+	out := newLines(s.Stdout)
+	var damage []error
+	for e, err := range journal.Read(st.path(id)) {
+		if err != nil {
+			damage = append(damage, err)
+			fmt.Fprintln(s.Stderr, "belay: "+terminal.Safe(err.Error()))
+		}
+		if e.Body == nil {
+			continue
+		}
+		if err := out.write(e); err != nil {
+			return err
+		}
+	}
+	if damage != nil {
+		return &statusError{status: exitUnverified}
+	}
+	return nil
 }
 
 // session returns the session that args name, or the newest of this directory.

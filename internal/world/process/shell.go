@@ -17,3 +17,7 @@ func Shell(env []string) ([]string, error) {
 	}
 	return []string{path, "-c"}, nil
 }
+
+// Look returns where a program is, by the PATH of env. The error is
+// fs.ErrNotExist if it is nowhere.
+func Look(program string, env []string) (string, error) { return look(program, env) }

@@ -1,0 +1,57 @@
+package cli
+
+import "fmt"
+
+// A promise is one of those by which Belay wants to be measured, and what is
+// left of it on this machine.
+type promise struct {
+	ID    string `json:"promise"`
+	What  string `json:"what"`
+	Holds string `json:"holds"` // full, reduced or absent
+	Why   string `json:"why,omitempty"`
+}
+
+// promises returns all of them, as they hold on a system with or without a place
+// for sessions.
+func promises(goos string, kept bool) []promise {
+	unix := goos == "linux" || goos == "darwin"
+	all := []promise{
+		{"P01", "a crash loses nothing that was recorded, repeats no effect, and leaves no call without its result", "full", ""},
+		{"P02", "the same at every system call", "full", ""},
+		{"P03", "what was recorded survives a power cut", "reduced", "proved on a simulated disk; a real one must tell the truth about its syncs"},
+		{"P04", "a full or broken disk ends in a clear error, and nothing is half written", "full", ""},
+		{"P05", "a sync that failed is never taken back", "full", ""},
+		{"P06", "two processes never write one session", "full", ""},
+		{"P07", "old sessions stay readable; damage is told apart from a cut", "full", ""},
+		{"P08", "undo takes back what the agent changed", "absent", "undo is not built yet"},
+		{"P09", "a concurrent save is never lost silently", "reduced", "a program that had the file open for writing in place can lose what it writes meanwhile"},
+		{"P10", "a changed file keeps mode, owner, attributes and form", "reduced", "UTF-16 and legacy encodings are refused; a second name of the file keeps the old bytes, which is said"},
+		{"P11", "file tools never leave the workspace", "full", ""},
+		{"P12", "a command writes only where it may", "absent", "there is no sandbox yet: commands are asked about in every mode but full"},
+		{"P13", "no command leaves a process behind", "reduced", "no PID namespace yet: a process that leaves session, parent and environment at once escapes"},
+		{"P14", "output of any size takes bounded memory", "full", ""},
+		{"P15", "a command cannot eat the machine", "absent", "only time and output are bounded yet"},
+		{"P16", "no output reaches the terminal as a command to it", "full", ""},
+		{"P17", "nothing that acts passes as a read", "full", ""},
+		{"P18", "deny beats ask beats allow; a project only tightens", "full", ""},
+		{"P19", "an approval is for exactly what was shown", "full", ""},
+		{"P20", "the network is closed but for named hosts", "absent", "there is no sandbox yet"},
+		{"P21", "Belay's keys are out of reach of tools and never on disk", "reduced", "a command that may read the memory or environment of Belay's own process can find them"},
+		{"P22", "text from tools never raises authority", "absent", "not measured yet"},
+		{"P23", "a tool server cannot change after it was approved", "absent", "tool servers are not built yet"},
+		{"P24", "every action can be traced to who allowed it", "full", ""},
+	}
+	for i := range all {
+		p := &all[i]
+		switch {
+		case p.Holds == "absent":
+		case !kept && p.ID <= "P07" || !kept && p.ID == "P24":
+			p.Holds, p.Why = "absent", "there is no place for sessions: nothing is kept"
+		case !unix && (p.ID == "P13" || p.ID <= "P07"):
+			p.Holds, p.Why = "reduced", fmt.Sprintf("not tested on %s", goos)
+		case goos != "linux" && p.Holds == "full":
+			p.Holds, p.Why = "reduced", fmt.Sprintf("tested on Linux only, not on %s", goos)
+		}
+	}
+	return all
+}
