@@ -163,7 +163,7 @@ func TestBug_P04_CutBeforeAnything(t *testing.T) {
 		s, m := p.reach(t, d, nil, modeltest.Response{}, whole(d, says("whole")))
 		e := p.run(t, "run", "-m", m, "hello")
 		e.wants(t, 0)
-		if e.out != "whole\n" || !strings.Contains(e.err, "waiting") {
+		if e.out != "whole\n" || !strings.Contains(e.err, "asking again") {
 			t.Errorf("stdout %q, stderr %q", e.out, e.err)
 		}
 		if sent := s.Bodies(); len(sent) != 2 || sent[0] != sent[1] {

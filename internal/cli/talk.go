@@ -34,7 +34,7 @@ func (s System) talk(ctx context.Context, o runOptions) (err error) {
 		}
 		if err := t.turn(ctx, goal); fatal(err) {
 			return err
-		} else if err != nil {
+		} else if err != nil && !errors.Is(err, errInterrupted) { // the turn's last line says that
 			r.ui.Say("stopped: " + terminal.Safe(err.Error()))
 		}
 	}

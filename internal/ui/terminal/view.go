@@ -114,7 +114,11 @@ func (v *view) typing(d model.Delta) {
 		}
 	case model.Waiting:
 		left := d.Until.Sub(v.o.Now()).Round(time.Second)
-		v.info(fmt.Sprintf("waiting %s, until %s: %s", max(left, 0), d.Until.Format(time.TimeOnly), d.Why))
+		if left <= 0 {
+			v.info("asking again: " + d.Why)
+			return
+		}
+		v.info(fmt.Sprintf("waiting %s, until %s: %s", left, d.Until.Format(time.TimeOnly), d.Why))
 	}
 }
 

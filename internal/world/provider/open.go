@@ -109,11 +109,15 @@ func (o Options) settle() (Options, error) {
 		if usual == "" {
 			return o, &model.BadRequest{
 				Reason: fmt.Sprintf("provider %q of model %s is not known", prefix, o.Name),
-				Hint:   "use openai, anthropic or ollama, or give a base URL",
+				Hint:   fmt.Sprintf("use openai, anthropic or ollama, or say where it is: belay config set providers.%s.base_url URL", prefix),
 			}
 		}
 		if o.Key == "" && prefix != "ollama" {
-			return o, &model.BadRequest{Reason: fmt.Sprintf("no key for %s", o.Name), Hint: "set " + o.Setting}
+			hint := "set " + o.Setting
+			if o.Setting == "OPENAI_API_KEY" {
+				hint += ", or OPENAI_BASE_URL for a server that needs none"
+			}
+			return o, &model.BadRequest{Reason: fmt.Sprintf("no key for %s", o.Name), Hint: hint}
 		}
 		o.BaseURL = usual
 	}
