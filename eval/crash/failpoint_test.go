@@ -1,0 +1,252 @@
+package crash
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A stage is where the story is told many times.
+type stage struct {
+	top, template, play, binary string
+	files                       map[string]string // of the run that was never cut
+	marks                       []string          // that it passes
+}
+
+// open tells the story once, to its end.
+func open(t *testing.T, binary string) *stage {
+	t.Helper()
+	if _, err := os.Stat("/proc/self/environ"); err != nil && runtime.GOOS == "linux" {
+		t.Skip("no /proc: survivors could not be found")
+	}
+	play, err := filepath.Abs("testdata/session.play")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := &stage{top: t.TempDir(), template: template(t), play: play, binary: binary}
+	s, err := st.story()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.remove()
+	e, err := s.begin(nil, nil)
+	if err != nil || e.code != 3 {
+		t.Fatalf("the run that is not cut: %v, %v", err, e)
+	}
+	marks, err := os.ReadFile(s.log)
+	if err != nil && binary != "" && strings.HasSuffix(binary, "marked") {
+		t.Fatal(err)
+	}
+	st.marks = strings.Split(strings.TrimSpace(string(marks)), "\n")
+	if st.files, err = s.files(); err != nil {
+		t.Fatal(err)
+	}
+	v, err := s.judge(st.files)
+	if err != nil || len(v.wrong()) > 0 || v.interrupted > 0 || v.calls < 30 {
+		t.Fatalf("the run that is not cut: %v, %+v", err, v)
+	}
+	return st
+}
+
+func (st *stage) story() (*story, error) {
+	p, err := newPlace(st.top, st.template, st.binary)
+	if err != nil {
+		return nil, err
+	}
+	return &story{place: p, play: st.play}, nil
+}
+
+// crash kills the story at its n-th mark and, if m is not 0, what resumes it at
+// its m-th. It is false where the story ended before.
+func (st *stage) crash(n, m int) (*story, verdict, bool, error) {
+	s, err := st.story()
+	if err != nil {
+		return nil, verdict{}, false, err
+	}
+	defer s.remove()
+	e, err := s.begin([]string{fmt.Sprintf("FAILPOINT=%d", n)}, nil)
+	if err == nil && m > 0 && e.code == -1 {
+		e, err = s.resume([]string{fmt.Sprintf("FAILPOINT=%d", m)}, nil)
+	}
+	killed := e.code == -1
+	if err == nil {
+		err = s.finish()
+	}
+	if err != nil {
+		return s, verdict{}, killed, err
+	}
+	v, err := s.judge(st.files)
+	return s, v, killed, err
+}
+
+// A tally adds up what many crashes came to.
+type tally struct {
+	mu                              sync.Mutex
+	runs, kills                     int
+	lost, doubled, dangling, wrongs int
+	rows                            map[string]*row // by the mark of the last kill
+}
+
+// A row is what became of the crashes at one mark.
+type row struct{ runs, interrupted, unknown int }
+
+func (y *tally) add(s *story, v verdict) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if y.rows == nil {
+		y.rows = make(map[string]*row)
+	}
+	y.runs++
+	y.kills += len(s.kills)
+	y.lost += len(v.lost)
+	y.doubled += len(v.doubled)
+	y.dangling += len(v.dangling)
+	y.wrongs += len(v.other)
+	if len(s.kills) == 0 {
+		return
+	}
+	at := s.kills[len(s.kills)-1]
+	if y.rows[at] == nil {
+		y.rows[at] = new(row)
+	}
+	r := y.rows[at]
+	r.runs++
+	r.interrupted += v.interrupted
+	for _, n := range v.unknown {
+		r.unknown += n
+	}
+}
+
+func (y *tally) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| killed at | runs | calls interrupted | outcomes unknown |\n|---|---:|---:|---:|\n")
+	for _, name := range slices.Sorted(keys(y.rows)) {
+		r := y.rows[name]
+		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", name, r.runs, r.interrupted, r.unknown)
+	}
+	fmt.Fprintf(&b, "%d runs, %d kills: %d lost, %d doubled, %d dangling, %d otherwise wrong\n",
+		y.runs, y.kills, y.lost, y.doubled, y.dangling, y.wrongs)
+	return b.String()
+}
+
+func keys(m map[string]*row) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// each calls do with every item, a few at a time, until the deadline, and
+// returns how many it was called with.
+func each[T any](items []T, until time.Time, do func(T)) int {
+	next, n := make(chan T), 0
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for item := range next {
+				do(item)
+			}
+		})
+	}
+	for _, item := range items {
+		if time.Now().After(until) {
+			break
+		}
+		next <- item
+		n++
+	}
+	close(next)
+	workers.Wait()
+	return n
+}
+
+// P01: killed at any mark, a session goes on and ends as one that was never
+// killed: nothing lost, nothing done twice, every call with its one result.
+func TestPromise_P01_OneCrash(t *testing.T) {
+	t.Parallel()
+	st := open(t, binary(t, marked))
+	if len(st.marks) < 50 {
+		t.Fatalf("only %d marks", len(st.marks))
+	}
+	at := make([]int, len(st.marks))
+	for i := range at {
+		at[i] = i + 1
+	}
+	if !soak {
+		r := rand.New(rand.NewPCG(seed(t), 1))
+		r.Shuffle(len(at), func(i, j int) { at[i], at[j] = at[j], at[i] })
+		at = oneOfEach(st.marks, at, 25)
+	}
+	var y tally
+	each(at, time.Now().Add(time.Hour), func(n int) {
+		s, v, _, err := st.crash(n, 0)
+		if err != nil {
+			t.Errorf("mark %d (%s): %v", n, st.marks[n-1], err)
+			return
+		}
+		y.add(s, v)
+		for _, w := range v.wrong() {
+			t.Errorf("mark %d (%s): %s", n, st.marks[n-1], w)
+		}
+	})
+	t.Logf("%d marks\n%s", len(st.marks), &y)
+}
+
+// oneOfEach returns n of at, first one for every name of a mark.
+func oneOfEach(marks []string, at []int, n int) []int {
+	var first, rest []int
+	seen := make(map[string]bool)
+	for _, i := range at {
+		if name := marks[i-1]; !seen[name] {
+			seen[name] = true
+			first = append(first, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return append(first, rest...)[:n]
+}
+
+// P01: the same, killed once more while it recovers or goes on.
+func TestPromise_P01_TwoCrashes(t *testing.T) {
+	t.Parallel()
+	st := open(t, binary(t, marked))
+	n := len(st.marks)
+	var pairs [][2]int
+	for i := range n {
+		for j := range n {
+			pairs = append(pairs, [2]int{i + 1, j + 1})
+		}
+	}
+	from := seed(t)
+	r := rand.New(rand.NewPCG(from, 2))
+	r.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+	count := 5
+	if soak {
+		count = len(pairs) / 3
+	}
+	pairs = pairs[min(*fromFlag, count):count]
+	var y tally
+	did := each(pairs, time.Now().Add(*forFlag), func(pair [2]int) {
+		s, v, _, err := st.crash(pair[0], pair[1])
+		if err != nil {
+			t.Errorf("marks %d: %v", pair, err)
+			return
+		}
+		y.add(s, v)
+		for _, w := range v.wrong() {
+			t.Errorf("marks %d: %s", pair, w)
+		}
+	})
+	t.Logf("%d of %d pairs; go on with -args -seed %d -from %d\n%s", did, len(pairs), from, *fromFlag+did, &y)
+}
