@@ -254,18 +254,32 @@ func (a *Agent) numbered(m model.Message) model.Message {
 	return m
 }
 
-// answer performs the calls of r, or says why none of them ran.
+// answer performs the calls of r, or says why they did not run.
 func (a *Agent) answer(ctx context.Context, r model.Reply) error {
-	if r.Stop == model.End || r.Stop == model.Calls {
-		return a.perform(ctx, requested(r.Message))
-	}
-	var bodies []event.Body
-	for _, c := range r.Message.Calls() {
-		bodies = append(bodies, event.Finished{Call: c.ID, Result: tool.Failed(&tool.Failure{
+	if r.Stop != model.End && r.Stop != model.Calls {
+		return a.refuse(r.Message.Calls(), &tool.Failure{
 			Kind:    tool.Invalid,
 			Message: "not run: the reply was cut off before its end (" + string(r.Stop) + ")",
 			Hint:    "ask for less in one answer: split the call into smaller ones",
-		})})
+		})
+	}
+	tasks := requested(r.Message)
+	run := min(len(tasks), maxCalls)
+	if err := a.perform(ctx, tasks[:run]); err != nil {
+		return err
+	}
+	return a.refuse(r.Message.Calls()[run:], &tool.Failure{
+		Kind:    tool.Invalid,
+		Message: fmt.Sprintf("not run: of one reply the first %d calls are", maxCalls),
+		Hint:    "ask for fewer calls at a time, or for one that does more",
+	})
+}
+
+// refuse gives calls that did not run their results.
+func (a *Agent) refuse(calls []tool.Call, why *tool.Failure) error {
+	var bodies []event.Body
+	for _, c := range calls {
+		bodies = append(bodies, event.Finished{Call: c.ID, Result: tool.Failed(why)})
 	}
 	return a.record(bodies...)
 }
@@ -315,6 +329,9 @@ func (a *Agent) stop(ctx context.Context, why error) error {
 func (a *Agent) record(bodies ...event.Body) error {
 	if len(bodies) == 0 {
 		return nil
+	}
+	if err := a.state.Fits(bodies[0]); err != nil { // on disk it would make the session unreadable
+		return err
 	}
 	events, err := a.Journal.Append(bodies...)
 	if err != nil {

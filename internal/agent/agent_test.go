@@ -755,9 +755,12 @@ func replyOf(calls ...tool.Call) event.Body {
 func TestKeepGivesAStateThatGoesOn(t *testing.T) {
 	var seq int64
 	var kept []byte
-	one := `call: Act {"on": "a"}`
+	var calls []string
+	for i := range 30 {
+		calls = append(calls, fmt.Sprintf(`call: Act {"on": "a%d"}`, i))
+	}
 	r := newRig(t, options{
-		script: steps(slices.Repeat([]string{one}, 30)...), tools: []tool.Tool{act("Act", effect.Read, ok)},
+		script: steps(calls...), tools: []tool.Tool{act("Act", effect.Read, ok)},
 		change: func(o *agent.Options) { o.Keep = func(n int64, state []byte) { seq, kept = n, state } },
 	})
 	if err := r.turn(t.Context()); err != nil {

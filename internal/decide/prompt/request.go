@@ -26,10 +26,15 @@ var system string
 func Request(s *session.State, tools []tool.Spec) *model.Request {
 	messages := talk(s)
 	stable := len(messages)
+	var last []model.Part
+	if stable > 0 && messages[stable-1].Role == model.Assistant { // an API wants the user's word last
+		last = append(last, model.Text{Text: "[your last answer was cut off; go on]"})
+	}
 	if line := recap(s.Todo()); line != "" {
-		messages = append(messages, model.Message{
-			Role: model.User, Parts: []model.Part{model.Text{Text: line}},
-		})
+		last = append(last, model.Text{Text: line})
+	}
+	if last != nil {
+		messages = append(messages, model.Message{Role: model.User, Parts: last})
 	}
 	return &model.Request{
 		System:   system + rules(s.Ruled()),

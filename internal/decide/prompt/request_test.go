@@ -305,3 +305,15 @@ func TestR290_PromptPromisesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestTheUserHasTheLastWord also after an answer that was cut off.
+func TestTheUserHasTheLastWord(t *testing.T) {
+	r := opening(t)
+	r.add(event.Asked{Text: "go"})
+	r.reply(text("half an ans"))
+	request := Request(&r.State, nil)
+	last := request.Messages[len(request.Messages)-1]
+	if last.Role != model.User || request.Stable != len(request.Messages)-1 {
+		t.Errorf("the last message is %+v", last)
+	}
+}

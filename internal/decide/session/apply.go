@@ -30,6 +30,14 @@ func (s *State) Apply(e event.Event) error {
 	return nil
 }
 
+// Fits reports whether b may follow what there is, as ErrInvalid does.
+func (s *State) Fits(b event.Body) error {
+	if err := s.check(event.Event{Seq: s.seq + 1, Body: b}); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return nil
+}
+
 // check decides whether e may follow, changing nothing.
 func (s *State) check(e event.Event) error {
 	if err := e.Understood(); err != nil {
@@ -75,6 +83,15 @@ func (s *State) check(e event.Event) error {
 		return s.noneOpen()
 	}
 	return nil
+}
+
+// early reports whether a turn that was stopped for that reason had more to do.
+func early(reason string) bool {
+	switch model.Stop(reason) {
+	case model.End, model.Calls, model.Length, model.Refused:
+		return false
+	}
+	return true
 }
 
 func checkWord(as string) error {
@@ -152,6 +169,9 @@ func (s *State) apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Opened:
 		s.opened = b
+		if s.turn.Early {
+			s.turn = Turn{Open: true, Began: e.Time}
+		}
 	case event.Ruled:
 		s.applyRuled(e.Seq, b)
 	case event.Asked:
@@ -179,6 +199,7 @@ func (s *State) apply(e event.Event) {
 		put(&s.out, part{b.Seq, b.Part}, true)
 	case event.Stopped:
 		s.turn.Open = false
+		s.turn.Early = early(b.Reason)
 	}
 }
 

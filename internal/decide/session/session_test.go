@@ -422,3 +422,23 @@ func TestR059_Troubled(t *testing.T) {
 		})
 	}
 }
+
+// TestATurnStoppedEarlyGoesOn when the session is next opened, with limits of
+// its own; one that was done does not.
+func TestATurnStoppedEarlyGoesOn(t *testing.T) {
+	for reason, goesOn := range map[string]bool{
+		"end": false, "length": false, "refused": false,
+		"error": true, "interrupted": true, "limit: steps": true,
+	} {
+		s := fold(t, opened(), asked("go"))
+		add(t, s, replied(s, "half"))
+		add(t, s, event.Stopped{Reason: reason})
+		if s.Turn().Open {
+			t.Errorf("%s: the turn is still open", reason)
+		}
+		add(t, s, opened())
+		if got := s.Turn(); got.Open != goesOn || goesOn && got.Steps != 0 {
+			t.Errorf("%s: after the next opening the turn is %+v", reason, got)
+		}
+	}
+}

@@ -46,7 +46,8 @@ type Exchange struct {
 
 // A Turn is what happened since the user last began one.
 type Turn struct {
-	Open    bool        `json:"open"` // it has not been stopped
+	Open    bool        `json:"open"`  // it has not been stopped
+	Early   bool        `json:"early"` // it was stopped before the model was done: it goes on when the session is next opened
 	Began   time.Time   `json:"began"`
 	Steps   int         `json:"steps"` // replies
 	Usage   model.Usage `json:"usage"`
