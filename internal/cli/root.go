@@ -55,6 +55,7 @@ func hint(err error) string {
 
 func (s System) command() *cobra.Command {
 	var o runOptions
+	tell := false
 	root := &cobra.Command{
 		Use:   "belay",
 		Short: "A coding agent whose guarantees are kept by the program, not by the prompt",
@@ -66,15 +67,20 @@ Without a command it is an interactive session in this directory.`,
   belay run "make the failing test pass"      one goal, then exit
   belay                                       talk to it
   belay policy explain 'git push --force'     what would be decided, and why`,
-		Version:           fullVersion(),
 		Args:              noArgs,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},
-		RunE:              func(c *cobra.Command, _ []string) error { return s.talk(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if tell {
+				return s.printVersion()
+			}
+			return s.talk(c.Context(), o)
+		},
 	}
 	o.register(root)
-	root.SetVersionTemplate(versionLine())
+	// Not by cobra's Version: its templates would add 5 MB to the binary.
+	root.Flags().BoolVar(&tell, "version", false, "print the version")
 	root.SetOut(s.Stdout)
 	root.SetErr(s.Stderr)
 	root.SetIn(s.Stdin)

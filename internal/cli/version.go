@@ -14,16 +14,14 @@ var version = "dev"
 func (s System) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs, Example: "  belay version",
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(s.Stdout, versionLine())
-			return err
-		},
+		RunE: func(*cobra.Command, []string) error { return s.printVersion() },
 	}
 }
 
-// versionLine says which build this is.
-func versionLine() string {
-	return fmt.Sprintf("belay %s (%s, %s/%s)\n", fullVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+// printVersion says which build this is.
+func (s System) printVersion() error {
+	_, err := fmt.Fprintf(s.Stdout, "belay %s (%s, %s/%s)\n", fullVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }
 
 // fullVersion returns the version with the commit it was built from, where
