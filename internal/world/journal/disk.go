@@ -83,10 +83,13 @@ func (l *diskLog) roll() (bool, error) {
 	if l.end < l.limit {
 		return false, nil
 	}
+	if err := l.f.syncData(); err != nil { // or the end of this file might be lost, and the next not
+		return false, err
+	}
 	next := *l
 	err := next.open(l.number+1, 0)
 	if err == nil && next.size < ballast && l.size > l.end {
-		return false, errors.Join(next.f.Close(), l.disk.remove(filepath.Join(l.dir, segmentName(next.number))))
+		return false, next.unmake()
 	}
 	if err != nil {
 		return false, err
@@ -96,6 +99,15 @@ func (l *diskLog) roll() (bool, error) {
 	}
 	*l = next
 	return true, nil
+}
+
+// unmake removes the last file, for good: the one before is the last again.
+func (l *diskLog) unmake() error {
+	err := errors.Join(l.f.Close(), l.disk.remove(filepath.Join(l.dir, segmentName(l.number))))
+	if err != nil {
+		return err
+	}
+	return l.disk.syncDir(l.dir)
 }
 
 // near returns a mark at or before the frame that follows event seq.
