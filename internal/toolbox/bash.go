@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -167,6 +168,11 @@ func notRun(c process.Command, err error) (tool.Result, error) {
 		return tool.Result{}, &tool.Failure{
 			Kind:    tool.Unavailable,
 			Message: fmt.Sprintf("the command was not started in %s: %v", c.Dir, err),
+		}
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EIO):
+		return tool.Result{}, &tool.Failure{
+			Kind: tool.IO, Message: fmt.Sprintf("the command was not started: %v", err),
+			Hint: "make room on the disk", Retry: true,
 		}
 	}
 	return tool.Result{}, err
