@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -335,44 +333,4 @@ func without(m map[string]any, key []string) map[string]any {
 		}
 	}
 	return rest
-}
-
-// fullEnv makes this test binary a process for which the disk is full.
-const fullEnv = "TEST_CONFIG_FULL"
-
-func TestBug_F02_FullDiskLosesNothing(t *testing.T) {
-	if os.Getenv(fullEnv) != "" {
-		signal.Ignore(syscall.SIGXFSZ)
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 20, Max: 20}); err != nil {
-			t.Fatal(err)
-		}
-		err := SetConfig(os.Args[len(os.Args)-1], "model", "provider/a-long-name")
-		if e, ok := errors.AsType[*ConfigError](err); !ok || !errors.Is(e.Err, syscall.EFBIG) {
-			t.Fatalf("got %v", err)
-		}
-		return
-	}
-	old := "# what was there\nmode = \"plan\"\n"
-	dir := t.TempDir()
-	for file, want := range map[string][]string{
-		put(t, dir, "a/config.toml", old):      {"config.toml"},
-		filepath.Join(dir, "b", "config.toml"): nil,
-	} {
-		c := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", file)
-		c.Env = append(os.Environ(), fullEnv+"=1")
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Errorf("%v: %s", err, out)
-		}
-		var left []string
-		files, _ := os.ReadDir(filepath.Dir(file))
-		for _, f := range files {
-			left = append(left, f.Name())
-		}
-		if d := cmp.Diff(want, left); d != "" {
-			t.Error(d)
-		}
-		if want != nil && read(t, file) != old {
-			t.Errorf("it is now %q", read(t, file))
-		}
-	}
 }
