@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -257,43 +256,6 @@ func TestAllThatIsWrongIsSaid(t *testing.T) {
 	_, err := LoadConfig(Sources{User: file, Getenv: none})
 	if got := len(strings.Split(err.Error(), "\n")); got != 4 {
 		t.Errorf("%d errors: %v", got, err)
-	}
-}
-
-func TestUnreadableIsNotMissing(t *testing.T) {
-	dir := t.TempDir()
-	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	loop := filepath.Join(dir, "loop")
-	if err := os.Symlink(loop, loop); err != nil {
-		t.Fatal(err)
-	}
-	closed := put(t, dir, "closed/config.toml", "")
-	for name, file := range map[string]string{
-		"directory": dir,
-		"pipe":      fifo,
-		"loop":      loop,
-		"huge":      put(t, dir, "huge.toml", strings.Repeat("#", maxConfig+1)),
-		"long name": filepath.Join(dir, strings.Repeat("x", 300)),
-		"forbidden": closed,
-	} {
-		t.Run(name, func(t *testing.T) {
-			if name == "forbidden" {
-				if os.Geteuid() == 0 {
-					t.Skip("nothing is forbidden to root")
-				}
-				os.Chmod(closed, 0)
-			}
-			_, err := LoadConfig(Sources{User: file, Getenv: none})
-			if e, ok := errors.AsType[*ConfigError](err); !ok || e.File != file {
-				t.Errorf("got %v", err)
-			}
-			if err := SetConfig(file, "mode", "plan"); err == nil {
-				t.Error("it was changed")
-			}
-		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -313,16 +314,19 @@ func (r *rig) observer(s System, o openOptions) func(agent.Signal) {
 	}
 }
 
-// withheld reports whether Read of a file in the workspace would not pass without
-// being asked about.
-func (r *rig) withheld(path string) bool {
-	for _, t := range r.offered {
-		if t.Name == "Read" {
-			part := tool.Part{Name: path, Effects: effect.Set{{Kind: effect.Read, On: path}}}
-			return r.settings.Policy().Decide(t, []tool.Part{part}).Verdict != policy.Allow
-		}
+// withheld reports whether Read of a file meets a stricter verdict than it does
+// at base, which was let pass: what was asked about there opens nothing that is
+// denied.
+func (r *rig) withheld(base, path string) bool {
+	i := slices.IndexFunc(r.offered, func(t tool.Spec) bool { return t.Name == "Read" })
+	if i < 0 {
+		return false
 	}
-	return false
+	verdict := func(path string) policy.Verdict {
+		part := tool.Part{Name: path, Effects: effect.Set{{Kind: effect.Read, On: path}}}
+		return r.settings.Policy().Decide(r.offered[i], []tool.Part{part}).Verdict
+	}
+	return verdict(path) > verdict(base)
 }
 
 // rules finds the files that a project's rules for the model are in.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -51,5 +52,42 @@ func TestBug_F02_FullDiskLosesNothing(t *testing.T) {
 		if want != nil && read(t, file) != old {
 			t.Errorf("it is now %q", read(t, file))
 		}
+	}
+}
+
+func TestUnreadableIsNotMissing(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loop := filepath.Join(dir, "loop")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
+	closed := put(t, dir, "closed/config.toml", "")
+	for name, file := range map[string]string{
+		"directory": dir,
+		"pipe":      fifo,
+		"loop":      loop,
+		"huge":      put(t, dir, "huge.toml", strings.Repeat("#", maxConfig+1)),
+		"long name": filepath.Join(dir, strings.Repeat("x", 300)),
+		"forbidden": closed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "forbidden" {
+				if os.Geteuid() == 0 {
+					t.Skip("nothing is forbidden to root")
+				}
+				os.Chmod(closed, 0)
+			}
+			_, err := LoadConfig(Sources{User: file, Getenv: none})
+			if e, ok := errors.AsType[*ConfigError](err); !ok || e.File != file {
+				t.Errorf("got %v", err)
+			}
+			if err := SetConfig(file, "mode", "plan"); err == nil {
+				t.Error("it was changed")
+			}
+		})
 	}
 }
