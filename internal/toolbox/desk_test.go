@@ -22,9 +22,18 @@ type desk struct {
 	seen  map[string]string
 }
 
-// withheld is what Read would ask about here.
-func (d *desk) withheld(path string) bool {
-	return strings.HasSuffix(path, ".pem") || strings.HasPrefix(path, "keys/") || path == "keys"
+// withheld is what Read would ask about here, or deny, and would not at base.
+func (d *desk) withheld(base, path string) bool {
+	strict := func(path string) int {
+		switch {
+		case strings.HasSuffix(path, ".never"):
+			return 2
+		case strings.HasSuffix(path, ".pem"), strings.HasPrefix(path, "keys/"), path == "keys":
+			return 1
+		}
+		return 0
+	}
+	return strict(path) > strict(base)
 }
 
 // newDesk opens a workspace with files in it, by path and content.

@@ -53,8 +53,8 @@ type grepData struct {
 
 // Grep returns the tool that finds lines in files. Below a directory it passes
 // over those that withheld, which may be nil, reports: a search is judged by
-// where it begins, so it must not show what reading a file would ask about.
-func Grep(w *workspace.Workspace, withheld func(path string) bool) tool.Tool {
+// where it begins, its base, so it must not show what takes more to read.
+func Grep(w *workspace.Workspace, withheld func(base, path string) bool) tool.Tool {
 	return tool.New(looks("Grep", grepDescription), func(ctx context.Context, args grepArgs, _ tool.Input) (*tool.Action, error) {
 		if args.Pattern == "" {
 			return nil, invalid("give a regular expression", "arguments of Grep: the pattern is empty")

@@ -21,7 +21,7 @@ type Options struct {
 	Workspace *workspace.Workspace
 	Host      *process.Host // of commands
 	Bash      BashOptions
-	Withheld  func(path string) bool // files that Read would ask about; may be nil
+	Withheld  func(base, path string) bool // files that Read lets pass less easily than base; may be nil
 }
 
 // All returns the built-in tools, in the order in which the model sees them.

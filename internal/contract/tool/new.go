@@ -16,6 +16,9 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
+// maxComplaint is how many bytes are said about arguments that do not fit.
+const maxComplaint = 800
+
 // New makes a Tool from a typed function. It derives s.Input from In, a struct,
 // and answers arguments that do not fit with an Invalid failure before prepare
 // sees them.
@@ -56,11 +59,18 @@ func (t *typed[In]) Prepare(ctx context.Context, in Input) (*Action, error) {
 	if err != nil {
 		return nil, &Failure{
 			Kind:    Invalid,
-			Message: fmt.Sprintf("arguments of %s: %v", t.spec.Name, err),
+			Message: fmt.Sprintf("arguments of %s: %s", t.spec.Name, brief(err)),
 			Hint:    "send " + signature(t.schema),
 		}
 	}
 	return t.prepare(ctx, args, in)
+}
+
+// brief returns what err says, without the middle where that quotes long
+// arguments back.
+func brief(err error) string {
+	short, _ := Excerpt(err.Error(), maxComplaint, "")
+	return short
 }
 
 func decodeStrictly[In any](args json.RawMessage, schema *jsonschema.Resolved) (in In, err error) {

@@ -66,6 +66,7 @@ func TestR013_NewRefusesArgumentsThatDoNotFit(t *testing.T) {
 		{"not in the enum", `{"path":"a","state":"started"}`, "enum"},
 		{"an element's field missing", `{"path":"a","edits":[{"all":true}]}`, "old"},
 		{"not UTF-8", "{\"path\":\"a\xff\"}", "UTF-8"},
+		{"long and wrong", `{"path":` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`, `want "string"`},
 		{"half a pair", `{"path":"\ud83d"}`, "surrogate"},
 		{"half a pair and a letter", `{"path":"\ud83d\u0041"}`, "surrogate"},
 		{"a second half", `{"path":"\\\ude00"}`, "surrogate"},
@@ -79,6 +80,9 @@ func TestR013_NewRefusesArgumentsThatDoNotFit(t *testing.T) {
 		}
 		if !strings.HasPrefix(f.Message, "arguments of Sample: ") || !strings.Contains(f.Message, c.says) {
 			t.Errorf("%s: message %q does not speak of %q", c.name, f.Message, c.says)
+		}
+		if len(f.Message) > 1000 {
+			t.Errorf("%s: a message of %d bytes", c.name, len(f.Message))
 		}
 		const hint = "send {path: string, state: string (optional), limit: integer (optional), " +
 			"edits: array of {old: string, all: boolean (optional)} (optional)}"

@@ -25,9 +25,9 @@ type Search struct {
 	Skip    int    // hits to leave out at the start
 	Limit   int    // hits to return
 
-	// Withheld reports a file that whoever searches may not read without asking.
-	// It is passed over, unless the start itself is one. It may be nil.
-	Withheld func(path string) bool
+	// Withheld reports a file that whoever may read base, where the search starts,
+	// may not read without more. It is passed over. It may be nil.
+	Withheld func(base, path string) bool
 }
 
 // A Hit is a line that matches, or the part of a long one around a match.
@@ -133,10 +133,7 @@ func (s Search) candidates(ctx context.Context, w *workspace.Workspace, hits *Hi
 	if !info.IsDir() {
 		return []candidate{{base, info.ModTime()}}, nil
 	}
-	withheld := s.Withheld
-	if withheld == nil || withheld(base) {
-		withheld = func(string) bool { return false }
-	}
+	withheld := func(path string) bool { return s.Withheld != nil && s.Withheld(base, path) }
 	var files []candidate
 	seen := make(map[string]bool)
 	var targets []string
