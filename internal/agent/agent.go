@@ -91,10 +91,14 @@ func (e *Ending) Error() string {
 }
 
 // Turn works on in until the model asks for no more tools. Ending ctx
-// interrupts it; every open call still gets its result before Turn returns.
+// interrupts it; every open call still gets its result before Turn returns. A
+// turn that was cut after its answer only ends: the model is not asked again.
 // Errors: ErrNothing, ErrNoAnswer, *Ending, *Limit, those of the provider and
 // of the journal, and the cause of ctx.
 func (a *Agent) Turn(ctx context.Context, in Input) error {
+	if answer, ok := a.state.Answered(); ok && in.Text == "" {
+		return a.end(model.Reply{Message: answer, Stop: model.End})
+	}
 	ctx, cancel := a.within(ctx)
 	defer cancel()
 	defer a.listen(false)

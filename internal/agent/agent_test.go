@@ -36,6 +36,7 @@ type rig struct {
 
 type options struct {
 	script string
+	before []event.Body // what an earlier life recorded
 	tools  []tool.Tool
 	change func(*agent.Options)
 }
@@ -47,6 +48,16 @@ func newRig(t *testing.T, o options) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { j.Close() })
+	events, err := j.Append(o.before...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := new(session.State)
+	for _, e := range events {
+		if err := state.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
 	model, err := provider.NewRehearsed("test.txtar", []byte(o.script))
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +76,7 @@ func newRig(t *testing.T, o options) *rig {
 	if o.change != nil {
 		o.change(&opts)
 	}
-	if r.Agent, err = agent.Open(t.Context(), new(session.State), opts); err != nil {
+	if r.Agent, err = agent.Open(t.Context(), state, opts); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -722,6 +733,32 @@ func TestATurnWithNothingToGoOnWith(t *testing.T) {
 	if err := r.Turn(t.Context(), agent.Input{}); !errors.Is(err, agent.ErrNothing) {
 		t.Errorf("Turn = %v, want ErrNothing", err)
 	}
+}
+
+// A crash between the answer and the record that the turn is over: the turn
+// ends, and the model is not asked again, which would have nothing to add.
+func TestATurnThatWasCutAfterItsAnswerOnlyEnds(t *testing.T) {
+	r := newRig(t, options{script: steps("say: never asked for"), before: []event.Body{
+		event.Opened{Session: "s", Root: "/w"}, event.Asked{Text: "go"},
+		event.Replied{Message: model.Message{Role: model.Assistant, Parts: []model.Part{model.Text{Text: "done"}}}, Stop: model.End},
+	}})
+	if err := r.Turn(t.Context(), agent.Input{}); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"opened", "stopped"}, kinds(r.events)); d != "" {
+		t.Errorf("events (-want +got):\n%s", d)
+	}
+	if err := r.Turn(t.Context(), agent.Input{}); !errors.Is(err, agent.ErrNothing) {
+		t.Errorf("the next turn: %v, want ErrNothing", err)
+	}
+}
+
+func kinds(events []event.Event) []string {
+	var all []string
+	for _, e := range events {
+		all = append(all, e.Kind())
+	}
+	return all
 }
 
 func TestDoRunsWhatAPersonAsksFor(t *testing.T) {

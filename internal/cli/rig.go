@@ -41,6 +41,7 @@ type rig struct {
 	kept      bool        // on disk
 	answer    string      // the newest words of the model
 	lastCall  string      // that ended
+	answered  int64       // the event with the answer of a turn that was cut after it, or 0
 	unasked   atomic.Bool // something was denied for want of an approver
 	broken    error       // of the event stream
 	closers   []func() error
@@ -110,8 +111,25 @@ func (s System) assemble(ctx context.Context, o openOptions) (r *rig, err error)
 	if err != nil {
 		return r, err
 	}
+	if answer, ok := state.Answered(); ok {
+		r.answered = answer.Seq
+	}
 	r.agent, err = agent.Open(ctx, state, s.agentOptions(r, o, provider, tools))
 	return r, err
+}
+
+// again shows the answer of a turn that was cut after it, to whoever resumes.
+func (r *rig) again() error {
+	if r.answered == 0 {
+		return nil
+	}
+	for e, err := range r.journal.Since(r.answered - 1) {
+		if err == nil {
+			r.agent.Observe(agent.Recorded{Event: e})
+		}
+		return err
+	}
+	return nil
 }
 
 // openPlace opens the workspace and reads the settings that hold there.

@@ -166,7 +166,12 @@ func (s System) once(ctx context.Context, o runOptions, session, goal string) (e
 	if r.schema != nil && goal != "" {
 		goal = r.schema.instruct(goal)
 	}
-	err = r.agent.Turn(ctx, agent.Input{Text: goal})
+	if goal == "" {
+		err = r.again()
+	}
+	if err == nil {
+		err = r.agent.Turn(ctx, agent.Input{Text: goal})
+	}
 	if err == nil && r.schema != nil {
 		err = r.schema.insist(ctx, r)
 	}

@@ -442,3 +442,39 @@ func TestATurnStoppedEarlyGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswered: a turn whose answer is there, but not its end, has only to end.
+func TestAnswered(t *testing.T) {
+	cut := func(s *State) event.Body {
+		r := replied(s, "half").(event.Replied)
+		r.Stop = model.Cut
+		return r
+	}
+	for _, tt := range []struct {
+		name string
+		then []func(*State) event.Body
+		want string
+	}{
+		{"nothing was said", nil, ""},
+		{"an answer", []func(*State) event.Body{said("done")}, "done"},
+		{"an answer that broke off", []func(*State) event.Body{cut}, ""},
+		{"an answer, and an opening", []func(*State) event.Body{said("done"), just(opened())}, "done"},
+		{"an answer, and a word of the user", []func(*State) event.Body{said("done"), just(asked("and now?"))}, ""},
+		{"an answer, and its end", []func(*State) event.Body{said("done"), just(event.Stopped{Reason: "end"})}, ""},
+		{"a call", []func(*State) event.Body{func(s *State) event.Body { return replied(s, "look", calling("LS", "{}")) }}, ""},
+	} {
+		s := fold(t, opened(), asked("go"))
+		for _, body := range tt.then {
+			add(t, s, body(s))
+		}
+		if got, ok := s.Answered(); ok != (tt.want != "") || ok && (got.Text() != tt.want || got.Seq != 3) {
+			t.Errorf("%s: answered %v by event %d, %q", tt.name, ok, got.Seq, got.Text())
+		}
+	}
+}
+
+func said(text string) func(*State) event.Body {
+	return func(s *State) event.Body { return replied(s, text) }
+}
+
+func just(b event.Body) func(*State) event.Body { return func(*State) event.Body { return b } }

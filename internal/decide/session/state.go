@@ -122,6 +122,16 @@ func (s *State) Rules() []policy.Rule { return slices.Clone(s.grants) }
 // Turn returns the current turn, or the last one.
 func (s *State) Turn() Turn { return s.turn }
 
+// Answered returns the reply that is the end of the current turn, where a crash
+// came before that was recorded.
+func (s *State) Answered() (model.Message, bool) {
+	if !s.turn.Open || s.turn.Stop != model.End || len(s.talk) == 0 {
+		return model.Message{}, false
+	}
+	last := s.talk[len(s.talk)-1].Message
+	return last, last.Role == model.Assistant && len(last.Calls()) == 0
+}
+
 // Spent returns the usage and the cost, in micro-cents, of the whole session.
 func (s *State) Spent() (model.Usage, int64) { return s.spent, s.cost }
 
