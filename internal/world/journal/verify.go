@@ -132,7 +132,9 @@ func named(b event.Body) []string {
 	case event.Sent:
 		handles = []string{b.Request}
 	case event.Planned:
-		handles = []string{b.Plan.Preview}
+		if _, ok := digestOf(b.Plan.Preview); ok { // else it is the preview itself
+			handles = []string{b.Plan.Preview}
+		}
 	case event.Finished:
 		for _, a := range slices.Concat(b.Result.Artifacts, b.Result.Media) {
 			handles = append(handles, a.Handle)
