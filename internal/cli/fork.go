@@ -28,7 +28,7 @@ log is damaged: fork it from before the damage.`,
 		Example: `  belay fork
   belay fork 01J8Z3KQ --at 120
   belay resume "$(belay fork)" "try it another way"`,
-		Args: cobra.MaximumNArgs(1),
+		Args: counted(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			st := s.store()
 			id, err := s.in(o.dir).session(st, args)

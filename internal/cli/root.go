@@ -46,7 +46,7 @@ func hint(err error) string {
 	case errors.Is(err, agent.ErrNothing):
 		return `say what is next, as in: belay resume "and now the other parser"`
 	case is[*agent.Limit](err):
-		return `what was done is kept; to go on, with another limit if need be: belay resume "go on"`
+		return `what was done is kept; to go on, with another limit if need be: belay resume`
 	case is[*model.Unavailable](err) && errors.Is(err, syscall.ECONNREFUSED):
 		return "nothing answers at that address: is the server running? (Ollama: ollama serve)"
 	}

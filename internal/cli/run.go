@@ -78,9 +78,10 @@ func (s System) resumeCommand() *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   `resume [SESSION] ["GOAL"]`,
-		Short: "Go on with a session: with a new goal, or with the turn that was cut",
+		Short: "Go on with a session: with a new goal, or with the turn that was stopped or cut off",
 		Long: `Go on with a session, by default the newest of this directory. Without a goal
-the turn that was cut goes on. SESSION is an id or at least its first 8 characters;
+the turn that was stopped, by you or by a limit, or that was cut off goes on. SESSION
+is an id or at least its first 8 characters;
 it goes on in the directory that it is about, from wherever it is resumed.
 The model is the one that the session had last, unless --model names another.`,
 		Example: `  belay resume
