@@ -101,7 +101,7 @@ func (s System) showConfig(asJSON bool) error {
 		for _, x := range c.Shown() {
 			all = append(all, shown{x.Key, x.Value, x.From.String()})
 		}
-		return json.NewEncoder(s.Stdout).Encode(all)
+		return json.NewEncoder(tame{s.Stdout}).Encode(all)
 	}
 	w := tabwriter.NewWriter(s.Stdout, 0, 0, 2, ' ', 0)
 	for _, x := range c.Shown() {

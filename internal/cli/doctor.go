@@ -86,7 +86,7 @@ func (s System) doctor(args []string, repair, asJSON bool) error {
 	found.Machine = append(s.checkMachine(), kept)
 	found.Promises = promises(runtime.GOOS, kept.OK)
 	if asJSON {
-		err = json.NewEncoder(s.Stdout).Encode(found)
+		err = json.NewEncoder(tame{s.Stdout}).Encode(found)
 	} else {
 		err = s.printCheckup(found)
 	}

@@ -18,7 +18,7 @@ type lines struct {
 }
 
 func newLines(out io.Writer) *lines {
-	return &lines{out: out, calls: make(map[string]tool.Context)}
+	return &lines{out: tame{out}, calls: make(map[string]tool.Context)}
 }
 
 func (l *lines) write(e event.Event) error {

@@ -102,7 +102,7 @@ func (s System) explain(ctx context.Context, r *rig, call tool.Call, asJSON bool
 		Verdict: decision.Verdict.String(), Rule: decision.Rule, Reason: decision.Reason, Profile: plan.Profile,
 	}
 	if asJSON {
-		return json.NewEncoder(s.Stdout).Encode(x)
+		return json.NewEncoder(tame{s.Stdout}).Encode(x)
 	}
 	text := fmt.Sprintf("call     %s\n", oneLine(x.Summary, 0))
 	for _, p := range x.Parts {

@@ -63,7 +63,7 @@ func (s System) listSessions(words string, all, asJSON bool) error {
 
 func (s System) printSession(x summary, all, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(s.Stdout).Encode(x)
+		return json.NewEncoder(tame{s.Stdout}).Encode(x)
 	}
 	stop := x.Stop
 	switch {

@@ -34,7 +34,7 @@ func (s System) toolListCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withTools(c.Context(), runOptions{}, func(_ context.Context, r *rig) error {
 				if asJSON {
-					return json.NewEncoder(s.Stdout).Encode(r.offered)
+					return json.NewEncoder(tame{s.Stdout}).Encode(r.offered)
 				}
 				w := tabwriter.NewWriter(s.Stdout, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(w, "TOOL\tVERSION\tEFFECTS\tIDEMPOTENCY\tRISK\tTIMEOUT")
@@ -68,7 +68,7 @@ func (s System) toolShowCommand() *cobra.Command {
 			return s.withTools(c.Context(), runOptions{}, func(_ context.Context, r *rig) error {
 				for _, t := range r.offered {
 					if strings.EqualFold(t.Name, args[0]) {
-						e := json.NewEncoder(s.Stdout)
+						e := json.NewEncoder(tame{s.Stdout})
 						e.SetIndent("", "  ")
 						return e.Encode(t)
 					}
@@ -111,7 +111,7 @@ is 0 if every call succeeded, 3 if one was denied for want of an approver, else 
 
 // callTools makes the calls that args name, and prints their results.
 func (s System) callTools(ctx context.Context, r *rig, args []string) error {
-	out := json.NewEncoder(s.Stdout)
+	out := json.NewEncoder(tame{s.Stdout})
 	failed := false
 	for i := 0; i < len(args); i += 2 { // results name calls as the session counts them
 		r.lastCall = "" // what cannot be prepared gets none
