@@ -11,6 +11,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
 )
 
 // A stage is where the story is told many times.
@@ -249,4 +252,39 @@ func TestPromise_P01_TwoCrashes(t *testing.T) {
 		}
 	})
 	t.Logf("%d of %d pairs; go on with -args -seed %d -from %d\n%s", did, len(pairs), from, *fromFlag+did, &y)
+}
+
+// A session that is killed between its answer and its end shows the answer to
+// whoever resumes it, and does not ask the model again.
+func TestResumeShowsTheAnswer(t *testing.T) {
+	t.Parallel()
+	st := open(t, binary(t, marked))
+	found := false
+	for n := len(st.marks); n > len(st.marks)-20 && !found; n-- {
+		s, err := st.story()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.begin([]string{fmt.Sprintf("FAILPOINT=%d", n)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.events()
+		if err != nil {
+			t.Fatal(err)
+		}
+		replies := bodies[event.Replied](all)
+		if last := replies[len(replies)-1]; last.Stop != model.End || len(bodies[event.Stopped](all)) > 0 {
+			s.remove()
+			continue
+		}
+		found = true
+		e, err := s.run(nil, nil, "resume")
+		if err != nil || e.code != 0 || e.out != "Done.\n" {
+			t.Errorf("killed at %s: %v, %v", s.kills, err, e)
+		}
+		s.remove()
+	}
+	if !found {
+		t.Error("it was never killed between its answer and its end")
+	}
 }
