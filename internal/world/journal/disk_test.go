@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv("JOURNAL_TEST_WRITE"); dir != "" {
 		write(dir)
 	}
+	if dir := os.Getenv("JOURNAL_TEST_SESSION"); dir != "" {
+		os.Exit(shortSession(dir))
+	}
 	os.Exit(m.Run())
 }
 

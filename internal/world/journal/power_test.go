@@ -16,7 +16,7 @@ import (
 )
 
 func TestPromise_P03_PowerCuts(t *testing.T) {
-	powerCuts(t, 1, 1500)
+	powerCuts(t, 1, 1200)
 }
 
 // powerCuts runs as many sessions, each with several lives, on a disk that

@@ -1,14 +1,17 @@
 package journal
 
 import (
-	"encoding/binary"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 )
 
-// chunk is how much of a file is read at a time.
-const chunk = 256 << 10
+// A file is read in chunks that become larger as it turns out to be long.
+const (
+	firstChunk = 8 << 10
+	lastChunk  = 256 << 10
+)
 
 // A scanner cuts a file into what look like frames, where they lie in its
 // memory.
@@ -54,8 +57,8 @@ func (s *scanner) fill(n int) error {
 	if len(s.buf) >= n || s.ended {
 		return nil
 	}
-	if len(s.mem) < max(n, chunk) {
-		s.mem = make([]byte, max(2*n, chunk))
+	if len(s.mem) < max(n, lastChunk) {
+		s.mem = make([]byte, max(2*n, min(max(4*len(s.mem), firstChunk), lastChunk)))
 	}
 	have := copy(s.mem, s.buf)
 	more, err := s.r.ReadAt(s.mem[have:], s.at+int64(have))
@@ -90,8 +93,8 @@ func written(f io.ReaderAt, at int64) (int64, error) {
 	b := make([]byte, 64<<10)
 	for {
 		n, err := f.ReadAt(b, at)
-		if used := len(trimZeros(b[:n])); used > 0 {
-			end = at + int64(used)
+		if !allZero(b[:n]) {
+			end = at + int64(len(bytes.TrimRight(b[:n], "\x00")))
 		}
 		at += int64(n)
 		switch {
@@ -103,12 +106,6 @@ func written(f io.ReaderAt, at int64) (int64, error) {
 	}
 }
 
-func trimZeros(b []byte) []byte {
-	for len(b) >= 8 && binary.NativeEndian.Uint64(b[len(b)-8:]) == 0 {
-		b = b[:len(b)-8]
-	}
-	for len(b) > 0 && b[len(b)-1] == 0 {
-		b = b[:len(b)-1]
-	}
-	return b
+func allZero(b []byte) bool {
+	return len(b) == 0 || b[0] == 0 && bytes.Equal(b[1:], b[:len(b)-1])
 }

@@ -1,0 +1,14 @@
+//go:build soak
+
+package journal
+
+import "testing"
+
+func TestPromise_P03_PowerCutsForLong(t *testing.T) {
+	for shard := range uint64(4) {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			powerCuts(t, 1_000_000*(shard+1), 25_000)
+		})
+	}
+}
