@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,6 +23,10 @@ import (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("JOURNAL_TEST_WRITE"); dir != "" {
 		write(dir)
+	}
+	if dir := os.Getenv("JOURNAL_TEST_RACE"); dir != "" {
+		race(dir)
+		os.Exit(0)
 	}
 	if dir := os.Getenv("JOURNAL_TEST_SESSION"); dir != "" {
 		os.Exit(shortSession(dir))
@@ -90,50 +93,6 @@ func TestPromise_P01_AKillLosesNothingAcknowledged(t *testing.T) {
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-func TestPromise_P06_OneWriter(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "s")
-	c, out := writer(t, dir)
-	out.Scan()
-	var locked *Locked
-	j, err := Open(dir, nil)
-	if !errors.As(err, &locked) {
-		t.Fatal(j, err)
-	}
-	host := must(os.Hostname())
-	if locked.PID != c.Process.Pid || locked.Host != host || time.Since(locked.Since).Abs() > time.Hour {
-		t.Errorf("%+v, want process %d on %s", locked, c.Process.Pid, host)
-	}
-	if !strings.Contains(err.Error(), fmt.Sprint(c.Process.Pid)) {
-		t.Error(err)
-	}
-	n := 0
-	for e, err := range Read(dir) { // whoever only reads need not wait
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n++; e.Seq != int64(n) {
-			t.Fatalf("event %d at place %d", e.Seq, n)
-		}
-	}
-	if n == 0 {
-		t.Error("nothing to read")
-	}
-	c.Process.Kill()
-	c.Wait()
-	if j, err = Open(dir, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(dir, nil); !errors.As(err, &locked) || locked.PID != os.Getpid() {
-		t.Error("opened twice in one process:", err)
-	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := must(Open(dir, nil)).Close(); err != nil {
-		t.Error(err)
 	}
 }
 
