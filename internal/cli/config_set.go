@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +16,7 @@ import (
 // SetConfig gives one setting a value in the user's file, which it makes if need
 // be; every other byte of it stays. Several texts are separated by commas, or
 // written as TOML: ["a", "b"]. A file that does not parse is never changed, one
-// that is only wrong can be.
+// that is only wrong can be. Nobody else can read the file once a key is in it.
 func SetConfig(file, key, value string) error {
 	if file == "" {
 		return &ConfigError{Message: "there is no place for settings: no home directory"}
@@ -26,6 +28,11 @@ func SetConfig(file, key, value string) error {
 	literal, err := k.literal(value)
 	if err != nil {
 		return &ConfigError{Message: fmt.Sprintf("%s: %s", key, err)}
+	}
+	if strings.HasSuffix(key, ".key") && !strings.Contains(value, "${") {
+		if err := hide(file); err != nil {
+			return cannotChange(file, err)
+		}
 	}
 	return rewrite(file, func(old []byte) ([]byte, error) {
 		doc := bytes.TrimPrefix(old, bom)
@@ -39,6 +46,18 @@ func SetConfig(file, key, value string) error {
 		at := len(old) - len(doc)
 		return s.in(old, at), nil
 	})
+}
+
+// hide lets nobody else look into file, which is to hold a key.
+func hide(file string) error {
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	return os.Chmod(file, info.Mode().Perm()&^0o077)
 }
 
 // literal returns value, which must do for k, as TOML.
