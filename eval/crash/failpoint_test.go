@@ -2,6 +2,7 @@ package crash
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -26,8 +27,8 @@ type stage struct {
 // open tells the story once, to its end.
 func open(t *testing.T, binary string) *stage {
 	t.Helper()
-	if _, err := os.Stat("/proc/self/environ"); err != nil && runtime.GOOS == "linux" {
-		t.Skip("no /proc: survivors could not be found")
+	if runtime.GOOS == "windows" {
+		t.Skip("P01 P02: not proved on Windows")
 	}
 	play, err := filepath.Abs("testdata/session.play")
 	if err != nil {
@@ -43,10 +44,7 @@ func open(t *testing.T, binary string) *stage {
 	if err != nil || e.code != 3 {
 		t.Fatalf("the run that is not cut: %v, %v", err, e)
 	}
-	marks, err := os.ReadFile(s.log)
-	if err != nil && binary != "" && strings.HasSuffix(binary, "marked") {
-		t.Fatal(err)
-	}
+	marks, _ := os.ReadFile(s.log) // without marks there is none
 	st.marks = strings.Split(strings.TrimSpace(string(marks)), "\n")
 	if st.files, err = s.files(); err != nil {
 		t.Fatal(err)
@@ -67,26 +65,32 @@ func (st *stage) story() (*story, error) {
 }
 
 // crash kills the story at its n-th mark and, if m is not 0, what resumes it at
-// its m-th. It is false where the story ended before.
-func (st *stage) crash(n, m int) (*story, verdict, bool, error) {
+// its m-th.
+func (st *stage) crash(n, m int) (*story, verdict, error) {
+	return st.tell(func(s *story) error {
+		e, err := s.begin([]string{fmt.Sprintf("FAILPOINT=%d", n)}, nil)
+		if err == nil && m > 0 && e.code == -1 {
+			_, err = s.resume([]string{fmt.Sprintf("FAILPOINT=%d", m)}, nil)
+		}
+		return err
+	})
+}
+
+// tell judges a story that begins as begin does and then goes on to its end.
+func (st *stage) tell(begin func(*story) error) (*story, verdict, error) {
 	s, err := st.story()
 	if err != nil {
-		return nil, verdict{}, false, err
+		return nil, verdict{}, err
 	}
 	defer s.remove()
-	e, err := s.begin([]string{fmt.Sprintf("FAILPOINT=%d", n)}, nil)
-	if err == nil && m > 0 && e.code == -1 {
-		e, err = s.resume([]string{fmt.Sprintf("FAILPOINT=%d", m)}, nil)
+	if err := begin(s); err != nil {
+		return s, verdict{}, err
 	}
-	killed := e.code == -1
-	if err == nil {
-		err = s.finish()
-	}
-	if err != nil {
-		return s, verdict{}, killed, err
+	if err := s.finish(); err != nil {
+		return s, verdict{}, err
 	}
 	v, err := s.judge(st.files)
-	return s, v, killed, err
+	return s, v, err
 }
 
 // A tally adds up what many crashes came to.
@@ -130,23 +134,13 @@ func (y *tally) add(s *story, v verdict) {
 func (y *tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| killed at | runs | calls interrupted | outcomes unknown |\n|---|---:|---:|---:|\n")
-	for _, name := range slices.Sorted(keys(y.rows)) {
+	for _, name := range slices.Sorted(maps.Keys(y.rows)) {
 		r := y.rows[name]
 		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", name, r.runs, r.interrupted, r.unknown)
 	}
 	fmt.Fprintf(&b, "%d runs, %d kills: %d lost, %d doubled, %d dangling, %d otherwise wrong\n",
 		y.runs, y.kills, y.lost, y.doubled, y.dangling, y.wrongs)
 	return b.String()
-}
-
-func keys(m map[string]*row) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // each calls do with every item, a few at a time, until the deadline, and
@@ -192,7 +186,7 @@ func TestPromise_P01_OneCrash(t *testing.T) {
 	}
 	var y tally
 	each(at, time.Now().Add(time.Hour), func(n int) {
-		s, v, _, err := st.crash(n, 0)
+		s, v, err := st.crash(n, 0)
 		if err != nil {
 			t.Errorf("mark %d (%s): %v", n, st.marks[n-1], err)
 			return
@@ -241,7 +235,7 @@ func TestPromise_P01_TwoCrashes(t *testing.T) {
 	pairs = pairs[min(*fromFlag, count):count]
 	var y tally
 	did := each(pairs, time.Now().Add(*forFlag), func(pair [2]int) {
-		s, v, _, err := st.crash(pair[0], pair[1])
+		s, v, err := st.crash(pair[0], pair[1])
 		if err != nil {
 			t.Errorf("marks %d: %v", pair, err)
 			return
