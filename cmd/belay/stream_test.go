@@ -63,7 +63,7 @@ func TestBug_P02_LengthStop(t *testing.T) {
 				s, m := p.reach(t, d, nil, whole(d, r), whole(d, r), whole(d, r))
 				e := p.run(t, "run", "--mode", "full", "-m", m, "write")
 				e.wants(t, 4)
-				if !strings.Contains(e.err, "belay: the turn reached its limit of 3 replies cut off in a row") {
+				if !strings.Contains(e.err, "belay: 3 replies in a row were cut off by the output limit of the model") {
 					t.Errorf("stderr: %s", e.err)
 				}
 				if p.exists("half.txt") {
@@ -91,7 +91,7 @@ func TestMaxCost(t *testing.T) {
 	s, _ := p.reach(t, d, nil, whole(d, r), whole(d, r), whole(d, r))
 	e := p.run(t, "run", "-m", "openai/gpt-5.4-mini", "--max-cost", "0.10", "look")
 	e.wants(t, 4)
-	if !strings.Contains(e.err, "belay: the turn reached its limit of 0.1000 dollars") {
+	if !strings.Contains(e.err, "belay: the turn reached its limit of $0.10\n") {
 		t.Errorf("stderr: %s", e.err)
 	}
 	var cost int64

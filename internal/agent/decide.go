@@ -39,7 +39,7 @@ func (r *round) decide(t *task) error {
 	failure := &tool.Failure{Kind: tool.Denied, Message: "denied: " + d.Reason, Hint: "leave this effect alone, or ask for it"}
 	if d.Verdict == policy.Ask {
 		failure = &tool.Failure{
-			Kind: tool.NeedsApproval, Message: "denied: no approver is present: " + d.Reason,
+			Kind: tool.NeedsApproval, Message: "no approver is present: " + d.Reason,
 			Hint: "go on without it, and say what was left undone",
 		}
 	}
@@ -83,7 +83,7 @@ func (r *round) answered(n news) error {
 	}
 	if n.err != nil {
 		return r.finish(t, tool.Failed(&tool.Failure{
-			Kind: tool.NeedsApproval, Message: "denied: nobody answered: " + n.err.Error(),
+			Kind: tool.NeedsApproval, Message: "nobody answered: " + n.err.Error(),
 		}))
 	}
 	decided := event.Decided{

@@ -90,9 +90,13 @@ func (a *Agent) guarded(c tool.Call) *tool.Failure {
 	}
 	failures, last := a.state.Troubled(c.Tool)
 	if wait := time.Until(last.Add(a.Breaker.Cooldown)); failures >= a.Breaker.Failures && wait > 0 {
+		times := "once"
+		if failures > 1 {
+			times = fmt.Sprintf("%d times in a row", failures)
+		}
 		return &tool.Failure{
 			Kind:    tool.CircuitOpen,
-			Message: fmt.Sprintf("not run: %s failed %d times in a row and rests for %s", c.Tool, failures, wait.Round(time.Second)),
+			Message: fmt.Sprintf("not run: %s failed %s and rests for %s", c.Tool, times, wait.Round(time.Second)),
 			Hint:    "go on with other tools", Retry: true,
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
@@ -15,13 +16,37 @@ const defaultCooldown = 300 * time.Second
 
 // A Limit reports that a turn reached one of its limits.
 type Limit struct {
-	What string // as the message has it: "steps", "tokens", "dollars", "time" or "replies cut off in a row"
-	Max  string
+	What string // "steps", "tokens", "dollars", "time", "replies cut off" or "steps that change nothing"
+	Max  string // as it is written: "1", "0.10", "10m0s"
 }
 
 func (l *Limit) Error() string {
-	return fmt.Sprintf("the turn reached its limit of %s %s", l.Max, l.What)
+	switch l.What {
+	case limitTime:
+		return "the turn reached its time limit of " + l.Max
+	case limitCost:
+		return "the turn reached its limit of $" + l.Max
+	case limitLengths:
+		return l.Max + " replies in a row were cut off by the output limit of the model"
+	case limitSame:
+		return l.Max + " steps in a row had the same calls and results"
+	}
+	what := l.What
+	if l.Max == "1" {
+		what = strings.TrimSuffix(what, "s")
+	}
+	return "the turn reached its limit of " + l.Max + " " + what
 }
+
+// What can be limited; the last two are limits that nobody sets.
+const (
+	limitSteps   = "steps"
+	limitTokens  = "tokens"
+	limitCost    = "dollars"
+	limitTime    = "time"
+	limitLengths = "replies cut off"
+	limitSame    = "steps that change nothing"
+)
 
 // maxLengths is how many replies in a row may be cut off by the output limit:
 // a model that does not learn from two results that say so will not from more.
@@ -40,17 +65,24 @@ func (a *Agent) limited() error {
 	turn := a.state.Turn()
 	switch l := a.Limits; {
 	case l.Steps > 0 && turn.Steps >= l.Steps:
-		return &Limit{"steps", fmt.Sprint(l.Steps)}
+		return &Limit{limitSteps, fmt.Sprint(l.Steps)}
 	case l.Tokens > 0 && turn.Usage.Total() >= l.Tokens:
-		return &Limit{"tokens", fmt.Sprint(l.Tokens)}
+		return &Limit{limitTokens, fmt.Sprint(l.Tokens)}
 	case l.Cost > 0 && turn.Cost >= l.Cost:
-		return &Limit{"dollars", fmt.Sprintf("%.4f", float64(l.Cost)/1e8)}
+		return &Limit{limitCost, inDollars(l.Cost)}
 	case turn.Lengths >= maxLengths:
-		return &Limit{"replies cut off in a row", fmt.Sprint(maxLengths)}
+		return &Limit{limitLengths, fmt.Sprint(maxLengths)}
 	case same(a.state.Talk()) >= maxSame:
-		return &Limit{"steps in a row with the same calls and results", fmt.Sprint(maxSame)}
+		return &Limit{limitSame, fmt.Sprint(maxSame)}
 	}
 	return nil
+}
+
+// inDollars writes micro-cents exactly, with at least two digits for the cents.
+func inDollars(microCents int64) string {
+	s := fmt.Sprintf("%d.%08d", microCents/100_000_000, microCents%100_000_000)
+	cents := len(s) - 6
+	return s[:cents] + strings.TrimRight(s[cents:], "0")
 }
 
 // same counts the exchanges at the end of talk that are like the last one.
@@ -81,7 +113,7 @@ func (a *Agent) within(ctx context.Context) (context.Context, context.CancelFunc
 		return context.WithCancel(ctx)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(a.Limits.Time, func() { cancel(&Limit{"time", a.Limits.Time.String()}) })
+	timer := time.AfterFunc(a.Limits.Time, func() { cancel(&Limit{limitTime, a.Limits.Time.String()}) })
 	return ctx, func() {
 		timer.Stop()
 		cancel(nil)

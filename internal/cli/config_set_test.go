@@ -81,7 +81,7 @@ func TestSetConfigRefuses(t *testing.T) {
 		{"table", "", "limits", "1", "limits is not a setting"},
 		{"number", "", "limits.steps", "many", `limits.steps: "many" is not a whole number`},
 		{"octal", "", "limits.steps", "010", `limits.steps: "010" is not a whole number`},
-		{"mode", "", "mode", "yolo", "mode: mode \"yolo\" is not one of"},
+		{"mode", "", "mode", "yolo", "mode: \"yolo\" is not one of"},
 		{"rule", "", "rules.deny", "Bash(a, b)", "rules.deny: rule"},
 		{"not a list", "", "rules.deny", "[1]", "rules.deny: the value is not an array of strings"},
 		{"list and more", "", "env.pass", "[\"A\"]\nx = 1", "is not an array of strings"},

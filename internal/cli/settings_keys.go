@@ -198,7 +198,7 @@ func providerKnob(name, field string) (knob, bool) {
 	k := knob{key: "providers." + name + "." + field, shape: asText}
 	switch field {
 	case "api":
-		k.check = func(text string) error { return oneOf("api", text, "openai", "anthropic") }
+		k.check = func(text string) error { return oneOf(text, "openai", "anthropic") }
 		k.apply = set(func(p *Provider, text string) { p.API = text })
 		k.show = func(s *Settings) string { return s.Providers[name].API }
 	case "base_url":
@@ -254,7 +254,7 @@ func parseModel(text string) (string, error) {
 	if strings.HasPrefix(text, "script:") || provider != "" && name != "" {
 		return text, nil
 	}
-	return "", fmt.Errorf("model %q is not provider/name or script:FILE", text)
+	return "", fmt.Errorf("%q is not provider/name or script:FILE", text)
 }
 
 // knownModel reports whether a project may choose model: of a provider that the user
@@ -270,14 +270,14 @@ func knownModel(s *Settings, model string) bool {
 }
 
 func parseEffort(text string) (string, error) {
-	return text, oneOf("effort", text, "", "low", "medium", "high")
+	return text, oneOf(text, "", "low", "medium", "high")
 }
 
-func oneOf(what, text string, allowed ...string) error {
+func oneOf(text string, allowed ...string) error {
 	if slices.Contains(allowed, text) {
 		return nil
 	}
-	return fmt.Errorf("%s %q is not one of %s", what, text, strings.TrimPrefix(strings.Join(allowed, ", "), ", "))
+	return fmt.Errorf("%q is not one of %s", text, strings.TrimPrefix(strings.Join(allowed, ", "), ", "))
 }
 
 func verbatim(s string) string { return s }

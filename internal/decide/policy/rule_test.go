@@ -107,7 +107,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("%v: got %v, %v", m, got, err)
 		}
 	}
-	if m, err := ParseMode("yolo"); m != ModePlan || err == nil || err.Error() != `mode "yolo" is not one of plan, ask, auto, full` {
+	if m, err := ParseMode("yolo"); m != ModePlan || err == nil || err.Error() != `"yolo" is not one of plan, ask, auto, full` {
 		t.Errorf("got %v, %v", m, err)
 	}
 	order := []Mode{ModePlan, ModeAsk, ModeAuto, ModeFull}

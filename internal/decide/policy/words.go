@@ -22,7 +22,7 @@ func (v Verdict) String() string {
 // ParseMode returns the mode of that name. Its error names what is allowed.
 func ParseMode(s string) (Mode, error) {
 	if !slices.Contains(modes, s) {
-		return ModePlan, fmt.Errorf("mode %q is not one of %s", s, strings.Join(modes, ", "))
+		return ModePlan, fmt.Errorf("%q is not one of %s", s, strings.Join(modes, ", "))
 	}
 	return Mode(s), nil
 }
