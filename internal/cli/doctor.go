@@ -25,13 +25,13 @@ func (s System) doctorCommand() *cobra.Command {
 		Short: "Check sessions, settings and this machine, and say which promises hold here",
 		Long: `Check every session, or one: each record, the chain over all of them, every artifact,
 and that the events fit together. Then check the settings and what the machine has,
-and say which promises hold here. Nothing is changed without --repair, which does only
+and say which promises hold here; docs/promises.md says what each one means. Nothing is changed without --repair, which does only
 what cannot lose anything, and says what it did. The exit status is 6 if something is
 not as it was written.`,
 		Example: `  belay doctor
   belay doctor 01J8Z3KQ --repair
   belay doctor --json | jq '.promises[] | select(.holds != "full")'`,
-		Args: cobra.MaximumNArgs(1),
+		Args: counted(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error { return s.doctor(args, repair, asJSON) },
 	}
 	c.Flags().BoolVar(&repair, "repair", false, "mend what can be mended without losing anything")
@@ -57,9 +57,10 @@ type sessionCheck struct {
 
 // A machineCheck is one thing that Belay needs or likes to have.
 type machineCheck struct {
-	What string `json:"what"`
-	OK   bool   `json:"ok"`
-	Note string `json:"note,omitempty"`
+	What  string `json:"what"`
+	OK    bool   `json:"ok"`
+	Note  string `json:"note,omitempty"`
+	later bool   // not built yet, so nobody can mend it here
 }
 
 func (s System) doctor(args []string, repair, asJSON bool) error {
@@ -125,7 +126,7 @@ func (st store) examine(id string, repair bool) sessionCheck {
 		note("%v", misfit)
 	}
 	if report.Torn > 0 {
-		note("%d bytes at its end were never finished; the next resume cuts them off", report.Torn)
+		note("a record of %s at its end was never finished; the next resume cuts it off", count(report.Torn, "byte"))
 	}
 	for _, l := range report.Lost {
 		note("lost in a power cut, and not needed: %v", l)
@@ -154,9 +155,9 @@ func (st store) misfit(id string) error {
 func (s System) checkMachine() []machineCheck {
 	check := func(what string, err error, ok string) machineCheck {
 		if err != nil {
-			return machineCheck{what, false, err.Error()}
+			return machineCheck{What: what, Note: err.Error()}
 		}
-		return machineCheck{what, true, ok}
+		return machineCheck{What: what, OK: true, Note: ok}
 	}
 	root, err := s.root()
 	checks := []machineCheck{check("workspace", err, root)}
@@ -169,7 +170,7 @@ func (s System) checkMachine() []machineCheck {
 	checks = append(checks, check("shell", err, fmt.Sprint(shell)))
 	git, err := process.Look("git", s.childEnv(c))
 	return append(checks, check("git", err, git),
-		machineCheck{"sandbox", false, "there is none yet: commands run as you"})
+		machineCheck{What: "sandbox", Note: "commands run as you, and are asked about outside full", later: true})
 }
 
 // canKeep reports whether a session can be kept, by keeping one.
@@ -177,7 +178,7 @@ func (s System) canKeep() machineCheck {
 	const what = "place for sessions"
 	st := s.store()
 	if st.dir == "" {
-		return machineCheck{what, false, "no home directory is known"}
+		return machineCheck{What: what, Note: "no home directory is known"}
 	}
 	dir := st.path(ulid.Make().String())
 	defer os.RemoveAll(dir)
@@ -186,9 +187,9 @@ func (s System) canKeep() machineCheck {
 		err = j.Close()
 	}
 	if err != nil {
-		return machineCheck{what, false, err.Error()}
+		return machineCheck{What: what, Note: err.Error()}
 	}
-	return machineCheck{what, true, filepath.Dir(dir)}
+	return machineCheck{What: what, OK: true, Note: filepath.Dir(dir)}
 }
 
 func (s System) printCheckup(found checkup) error {
@@ -205,7 +206,7 @@ func (s System) printCheckup(found checkup) error {
 		if !x.Sound {
 			state = "NOT SOUND"
 		}
-		fmt.Fprintf(w, "session\t%s\t%s\t%d events\n", x.ID, state, x.Events)
+		fmt.Fprintf(w, "session\t%s\t%s\t%s\n", x.ID, state, count(x.Events, "event"))
 		for _, done := range x.Done {
 			fmt.Fprintf(w, "\trepaired\t%s\n", oneLine(done, 0))
 		}
@@ -213,10 +214,13 @@ func (s System) printCheckup(found checkup) error {
 			fmt.Fprintf(w, "\tnote\t%s\n", oneLine(n, 0))
 		}
 	}
-	fmt.Fprintf(w, "sessions\t%d of %d are sound\n", sound, len(found.Sessions))
+	fmt.Fprintf(w, "sessions\t%d of %d sound\n", sound, len(found.Sessions))
 	for _, m := range found.Machine {
 		mark := "ok"
-		if !m.OK {
+		switch {
+		case m.later:
+			mark = "not built yet"
+		case !m.OK:
 			mark = "missing"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", m.What, mark, terminal.Line(m.Note, 1<<16))

@@ -81,8 +81,8 @@ func (s System) resumeCommand() *cobra.Command {
 		Short: "Go on with a session: with a new goal, or with the turn that was stopped or cut off",
 		Long: `Go on with a session, by default the newest of this directory. Without a goal
 the turn that was stopped, by you or by a limit, or that was cut off goes on. SESSION
-is an id or at least its first 8 characters;
-it goes on in the directory that it is about, from wherever it is resumed.
+is an id or at least its first 5 characters; it goes on in the directory that it is
+about, from wherever it is resumed.
 The model is the one that the session had last, unless --model names another.`,
 		Example: `  belay resume
   belay resume "now the same for the other parser"
@@ -90,10 +90,13 @@ The model is the one that the session had last, unless --model names another.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			st := s.store()
 			var named []string
-			if len(args) > 0 && looksLikeID(args[0]) {
+			if len(args) > 0 && st.meansID(args[0]) {
 				named, args = args[:1], args[1:]
 			}
 			id, err := s.in(o.dir).session(st, named)
+			if err != nil && named != nil {
+				return usage("%v; if %s begins the goal, put the whole goal into quotes", err, named[0])
+			}
 			if err != nil {
 				return err
 			}

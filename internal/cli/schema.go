@@ -65,6 +65,7 @@ func (a *answerSchema) insist(ctx context.Context, r *rig) error {
 		if tries == maxInsist {
 			return &statusError{exitUnverified, fmt.Errorf("the answer does not fit the schema: %w", err)}
 		}
+		r.ui.Say(fmt.Sprintf("the answer does not fit the schema: %v; asking again (%d of %d)", err, tries+1, maxInsist))
 		again := fmt.Sprintf("That answer does not fit the JSON Schema: %v\nSend the whole answer again, as one JSON value and nothing else.", err)
 		if err := r.agent.Turn(ctx, agent.Input{Text: again}); err != nil {
 			return err

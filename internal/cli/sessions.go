@@ -10,11 +10,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/ui/terminal"
 	"github.com/belay-agent/belay/internal/world/journal"
 )
 
 func (s System) sessionsCommand() *cobra.Command {
+	var o runOptions
 	var asJSON, all bool
 	c := &cobra.Command{
 		Use:   "sessions [WORDS]",
@@ -23,10 +25,11 @@ func (s System) sessionsCommand() *cobra.Command {
   belay sessions --all parser
   belay sessions --json`,
 		RunE: func(c *cobra.Command, words []string) error {
-			return s.listSessions(strings.Join(words, " "), all, asJSON)
+			return s.in(o.dir).listSessions(strings.Join(words, " "), all, asJSON)
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "of every directory")
+	c.Flags().StringVarP(&o.dir, "dir", "C", "", "of `DIR` instead of here")
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return c
 }
@@ -71,6 +74,8 @@ func (s System) printSession(x summary, all, asJSON bool) error {
 		stop = "damaged: " + x.Damage
 	case stop == "":
 		stop = "cut"
+	case stop == string(model.End):
+		stop = "done"
 	}
 	where := ""
 	if all {
@@ -80,13 +85,21 @@ func (s System) printSession(x summary, all, asJSON bool) error {
 	if strings.TrimSpace(more) != "" {
 		goal += " …"
 	}
-	line := fmt.Sprintf("%s  %s  %-13s %3d calls%s  %s", x.ID, x.Began.Local().Format(time.DateTime), stop, x.Calls, where, goal)
+	line := fmt.Sprintf("%s  %s  %-13s %9s%s  %s", x.ID, x.Began.Local().Format(time.DateTime), stop, count(int64(x.Calls), "call"), where, goal)
 	limit := 0
 	if isTerminal(s.Stdout) {
 		limit = width(s.Stdout)
 	}
 	_, err := fmt.Fprintln(s.Stdout, oneLine(line, limit))
 	return err
+}
+
+// count writes n things of a kind: one thing, two things.
+func count(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // oneLine returns s harmless and on one line, cut to limit cells unless that is
@@ -123,7 +136,8 @@ func (st store) mentions(id, words string) bool {
 }
 
 func (s System) logCommand() *cobra.Command {
-	return &cobra.Command{
+	var o runOptions
+	c := &cobra.Command{
 		Use:   "log [SESSION]",
 		Short: "Print the events of a session, one JSON object a line",
 		Long: `Print the events of a session, one JSON object a line: by default of the newest
@@ -133,13 +147,15 @@ session of this directory. SESSION is an id or the beginning of one.`,
 		Args: counted(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
 			st := s.store()
-			id, err := s.session(st, args)
+			id, err := s.in(o.dir).session(st, args)
 			if err != nil {
 				return err
 			}
 			return s.printLog(st, id)
 		},
 	}
+	c.Flags().StringVarP(&o.dir, "dir", "C", "", "of `DIR` instead of here")
+	return c
 }
 
 // printLog prints every intact event of session id, also behind damage, which is

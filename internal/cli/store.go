@@ -75,15 +75,9 @@ func (st store) ids() ([]string, error) {
 
 // find returns the one session whose id begins with prefix, whatever its case.
 func (st store) find(prefix string) (string, error) {
-	ids, err := st.ids()
+	found, err := st.beginning(prefix)
 	if err != nil {
 		return "", err
-	}
-	var found []string
-	for _, id := range ids {
-		if strings.HasPrefix(id, strings.ToUpper(prefix)) {
-			found = append(found, id)
-		}
 	}
 	switch len(found) {
 	case 0:
@@ -92,6 +86,15 @@ func (st store) find(prefix string) (string, error) {
 		return found[0], nil
 	}
 	return "", usage("%d sessions begin with %q: write more of the id", len(found), prefix)
+}
+
+// beginning returns the sessions whose ids begin with prefix, whatever its case.
+func (st store) beginning(prefix string) ([]string, error) {
+	ids, err := st.ids()
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, strings.ToUpper(prefix)) }), nil
 }
 
 // newest returns the newest session of the workspace root, or of any if root is
@@ -146,12 +149,19 @@ func (st store) modelOf(id string) string {
 	return name
 }
 
-// looksLikeID reports whether word can be meant as the id of a session, or the
-// beginning of one, rather than as a goal.
-func looksLikeID(word string) bool {
-	const shortest = 8
-	return len(word) >= shortest && len(word) <= ulid.EncodedSize &&
-		strings.Trim(strings.ToUpper(word), ulid.Encoding) == "" && strings.ContainsAny(word[:1], "01234567")
+// meansID reports whether word is meant as the id of a session, or the beginning
+// of one, rather than as a goal. In small letters only what begins one is.
+func (st store) meansID(word string) bool {
+	const shortest = 5
+	upper := strings.ToUpper(word)
+	switch {
+	case len(word) < shortest, len(word) > ulid.EncodedSize, strings.Trim(upper, ulid.Encoding) != "", word[0] > '7':
+		return false
+	case word == upper:
+		return true
+	}
+	found, err := st.beginning(word)
+	return err == nil && len(found) > 0
 }
 
 // A summary is a session in a line.
