@@ -30,8 +30,9 @@ bench: build ## the figures of docs/performance.md
 	$(GO) run ./eval/bench $(BENCH) ./$(BELAY)
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./...
 
-soak: ## the long tests: crashes, fuzzing, endurance (an hour or more)
-	$(GO) test $(RACE) -tags soak -timeout 4h ./...
+soak: ## the long tests: crashes, faults, power cuts, fuzzing (hours)
+	$(GO) test -tags soak -timeout 4h -v ./eval/crash $(CRASH)
+	$(GO) test $(RACE) -tags soak -timeout 4h $$($(GO) list ./... | grep -v /eval/crash)
 	sh scripts/fuzz.sh $(FUZZTIME)
 
 vuln: ## known vulnerabilities in what is linked (needs the network)
