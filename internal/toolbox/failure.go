@@ -30,6 +30,7 @@ var conditions = []struct {
 	{workspace.ErrBinary, tool.Binary, "use a command that understands the format"},
 	{workspace.ErrTooLarge, tool.TooLarge, "use a command that takes out the part that matters"},
 	{workspace.ErrUndecodable, tool.Invalid, "keep each U+FFFD character where it is, or leave those lines out of the change"},
+	{workspace.ErrUnencodable, tool.Invalid, "use characters that the file's encoding has, or convert the file with a command first"},
 	{repo.ErrPattern, tool.Invalid, "write a glob: *, ?, **, [a-z], {a,b}"},
 	{fs.ErrNotExist, tool.NotFound, ""},
 	{fs.ErrPermission, tool.NoPermission, "the operating system does not allow it: use another path, or ask the user"},

@@ -66,7 +66,7 @@ func BenchmarkDecodeCRLF(b *testing.B) {
 	raw := []byte(strings.Repeat("some text of a usual line\r\n", 40_000))
 	b.SetBytes(int64(len(raw)))
 	for b.Loop() {
-		decode(raw)
+		decode(raw, &codecUTF8)
 	}
 }
 

@@ -52,11 +52,15 @@ func (d *Diff) show(c *change, out *strings.Builder) {
 	if c.info != nil && !c.Remove && c.mode() != c.info.Mode().Perm() {
 		fmt.Fprintf(out, "mode %04o to %04o: %s\n", c.info.Mode().Perm(), c.mode(), label("", c.path))
 	}
-	if binary(c.before) || binary(c.after) {
+	was, is := detect(c.before), detect(c.after)
+	if was == nil || is == nil {
 		fmt.Fprintf(out, "binary files %s and %s differ\n", from, to)
 		return
 	}
-	before, after := decode(c.before).Content, decode(c.after).Content
+	if len(c.before) > 0 && strings.HasPrefix(string(c.after[:min(len(c.after), len(was.mark))]), was.mark) {
+		is = was // what is left of a text must not look like another encoding
+	}
+	before, after := decode(c.before, was).Content, decode(c.after, is).Content
 	regions := edit.Between([]byte(before), []byte(after))
 	edits := make([]udiff.Edit, len(regions))
 	for i, r := range regions {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,16 +12,21 @@ import (
 	"github.com/belay-agent/belay/internal/contract/edit"
 )
 
-// ErrUndecodable reports a replacement that cannot say which of the file's
-// undecodable bytes its U+FFFD characters stand for.
-var ErrUndecodable = errors.New("text stands for bytes that cannot be decoded")
+var (
+	// ErrUndecodable reports a replacement that cannot say which of the file's
+	// undecodable bytes its U+FFFD characters stand for.
+	ErrUndecodable = errors.New("text stands for bytes that cannot be decoded")
+	// ErrUnencodable reports a replacement with a character that the file's
+	// encoding does not have.
+	ErrUnencodable = errors.New("text has a character that the file's encoding has not")
+)
 
 // Region returns the region of the file's own bytes that Content[start:end]
 // stands for, with replacement in the file's own form.
 //
 // What content and replacement have in common at their ends is left out, so the
-// region may be smaller than asked for, and empty if nothing changes. A line
-// ending in the replacement takes the form of the one it replaces, if there are
+// region may be smaller than asked for, and empty if nothing changes. The rest is
+// written in the encoding of the file, or is ErrUnencodable. A line ending in the replacement takes the form of the one it replaces, if there are
 // as many, and otherwise of the line where the region starts. A byte-order mark
 // that the file already has is not added again.
 //
@@ -36,17 +42,20 @@ func (t Text) Region(start, end int, replacement string) (edit.Region, error) {
 		return edit.Region{}, fmt.Errorf("%w: %d to %d cuts a character", edit.ErrRange, start, end)
 	}
 	replacement = strings.ReplaceAll(replacement, "\r\n", "\n")
-	if start == 0 && bytes.HasPrefix(t.raw, []byte(mark)) {
+	if start == 0 && t.code.mark != "" {
 		replacement = strings.TrimPrefix(replacement, mark)
 	}
 	old := t.Content[start:end]
-	if !utf8.Valid(t.raw[t.own(start):t.own(end)]) && !sameGaps(old, replacement) {
+	if t.gap(start, end) && !sameGaps(old, replacement) {
 		return edit.Region{}, fmt.Errorf("%w: replace less, without U+FFFD", ErrUndecodable)
 	}
 	head, tail := common(old, replacement)
 	start, end = start+head, end-tail
 	from, to := t.own(start), t.own(end)
-	replaced := t.form(start, end, replacement[head:len(replacement)-tail])
+	replaced, err := t.form(start, end, replacement[head:len(replacement)-tail])
+	if err != nil {
+		return edit.Region{}, err
+	}
 	return edit.Region{Start: from, End: to, Len: len(replaced), Old: bytes.Clone(t.raw[from:to]), New: replaced}, nil
 }
 
@@ -54,7 +63,7 @@ func (t Text) Region(start, end int, replacement string) (edit.Region, error) {
 // lines that stay keep their bytes, and Region's rules hold for the others.
 func (t Text) Regions(content string) ([]edit.Region, error) {
 	content = strings.ReplaceAll(content, "\r\n", "\n")
-	if bytes.HasPrefix(t.raw, []byte(mark)) {
+	if t.code.mark != "" {
 		content = strings.TrimPrefix(content, mark)
 	}
 	var regions []edit.Region
@@ -114,59 +123,97 @@ func gaps(s string) []string {
 }
 
 // form returns s, which replaces Content[start:end], as bytes of the file.
-func (t Text) form(start, end int, s string) []byte {
-	endings, shown := t.replaced(start, end)
+func (t Text) form(start, end int, s string) ([]byte, error) {
+	endings, kept := t.replaced(start, end)
 	if strings.Count(s, "\n") != len(endings) {
 		endings = nil
 	}
-	if strings.Count(s, instead) != len(shown) {
-		shown = nil // none of them is an undecodable byte: see sameGaps
+	if strings.Count(s, instead) != len(kept) {
+		kept = nil // none of them is an undecodable byte: see sameGaps
 	}
 	ending := t.ending(start)
 	var out []byte
-	for i := 0; i < len(s); i++ {
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
 		switch {
-		case s[i] == '\n' && len(endings) > 0:
+		case r == '\n' && len(endings) > 0:
 			out, endings = append(out, endings[0]...), endings[1:]
-		case s[i] == '\n':
+		case r == '\n':
 			out = append(out, ending...)
-		case len(shown) > 0 && strings.HasPrefix(s[i:], instead):
-			out, shown = append(out, shown[0]...), shown[1:]
-			i += len(instead) - 1
+		case len(kept) > 0 && s[i:i+size] == instead:
+			out, kept = append(out, kept[0]...), kept[1:]
 		default:
-			out = append(out, s[i])
+			var ok bool
+			if out, ok = t.put(out, r, s[i:i+size]); !ok {
+				return nil, fmt.Errorf("%w: %q is not in %s", ErrUnencodable, r, t.Encoding)
+			}
+		}
+		i += size
+	}
+	return out, nil
+}
+
+// put adds a character, s, as the file has it.
+func (t Text) put(out []byte, r rune, s string) ([]byte, bool) {
+	switch {
+	case t.code.put == nil:
+		return append(out, s...), true
+	case r == utf8.RuneError && len(s) == 1:
+		return out, false
+	}
+	return t.code.put(out, r)
+}
+
+// gap reports whether some of Content[start:end] stands for undecodable bytes.
+func (t Text) gap(start, end int) bool {
+	if t.gaps {
+		for r := range t.characters(start, end) {
+			if r == undecoded {
+				return true
+			}
 		}
 	}
-	return out
+	return false
+}
+
+// characters yields those of Content[start:end], and the file's own bytes of each.
+func (t Text) characters(start, end int) iter.Seq2[rune, []byte] {
+	return func(yield func(rune, []byte) bool) {
+		for at := t.own(start); start < end; {
+			r, size := t.code.step(t.raw[at:])
+			if !yield(r, t.raw[at:at+size]) {
+				return
+			}
+			at, start = at+size, start+shown(r)
+		}
+	}
 }
 
 // replaced returns the file's own form of each line ending and of each U+FFFD
 // in Content[start:end].
-func (t Text) replaced(start, end int) (endings, shown [][]byte) {
-	for i := start; i < end; {
-		_, size := utf8.DecodeRuneInString(t.Content[i:])
-		own := t.raw[t.own(i):t.own(i+size)]
-		switch t.Content[i : i+size] {
-		case "\n":
+func (t Text) replaced(start, end int) (endings, kept [][]byte) {
+	for r, own := range t.characters(start, end) {
+		switch r {
+		case '\n':
 			endings = append(endings, own)
-		case instead:
-			shown = append(shown, own)
+		case undecoded, utf8.RuneError:
+			kept = append(kept, own)
 		}
-		i += size
 	}
-	return endings, shown
+	return endings, kept
 }
 
 // ending returns the line ending of the line that holds offset, or of the line
 // before if it is the last and has none.
-func (t Text) ending(offset int) string {
+func (t Text) ending(offset int) []byte {
 	at := strings.IndexByte(t.Content[offset:], '\n')
 	if at >= 0 {
 		at += offset
 	} else if at = strings.LastIndexByte(t.Content[:offset], '\n'); at < 0 {
-		return LF
+		lf, _ := t.put(nil, '\n', LF)
+		return lf
 	}
-	return string(t.raw[t.own(at):t.own(at+1)])
+	return t.raw[t.own(at):t.own(at+1)]
 }
 
 // common returns the length of the longest prefix, and of the longest suffix of

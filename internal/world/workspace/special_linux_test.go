@@ -34,7 +34,7 @@ func device(t *testing.T, full string) {
 
 func TestReadRefuses(t *testing.T) {
 	w := tree(t, map[string]string{
-		"d/": "", "nul": "text\x00more", "utf16": "\xff\xfea\x00", "utf16be": "\xfe\xff\x4e\x2d", "f": "x",
+		"d/": "", "nul": "text\x00more", "utf16": "\xff\xfea\x00\x00\x00", "noise": "\xff\x01\x02\x80\x03", "f": "x",
 	})
 	fifo(t, filepath.Join(w.Root(), "fifo"))
 	if fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0); err != nil {
@@ -54,7 +54,7 @@ func TestReadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]error{
-		"d": ErrIsDirectory, ".": ErrIsDirectory, "nul": ErrBinary, "utf16": ErrBinary, "utf16be": ErrBinary,
+		"d": ErrIsDirectory, ".": ErrIsDirectory, "nul": ErrBinary, "utf16": ErrBinary, "noise": ErrBinary,
 		"fifo": ErrNotRegular, "socket": ErrNotRegular, "large": ErrTooLarge,
 		"none": fs.ErrNotExist, "none/f": fs.ErrNotExist, "f/g": ErrNotDirectory, "": fs.ErrInvalid,
 	} {

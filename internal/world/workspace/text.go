@@ -12,13 +12,6 @@ import (
 	"github.com/belay-agent/belay/internal/contract/edit"
 )
 
-// Encodings of a Text.
-const (
-	UTF8     = "utf-8"
-	UTF8Mark = "utf-8 with byte-order mark"
-	Unknown  = "unknown" // UTF-8 but for some bytes
-)
-
 // Newlines of a Text. One without any line ending has "".
 const (
 	LF    = "\n"
@@ -26,9 +19,10 @@ const (
 	Mixed = "mixed"
 )
 
-// A Text is a file as it was read. Content is how it is shown: lines end in LF,
-// there is no byte-order mark, and each undecodable byte is one U+FFFD. The
-// file's own bytes are kept beside it, so that Region can name them.
+// A Text is a file as it was read. Content is how it is shown: UTF-8, lines end
+// in LF, there is no byte-order mark, and each byte that cannot be decoded (of
+// UTF-16, each two) is one U+FFFD. The file's own bytes are kept beside it, so
+// that Region can name them.
 type Text struct {
 	Path     string // canonical
 	Content  string
@@ -39,12 +33,19 @@ type Text struct {
 	Mode     fs.FileMode
 	ModTime  time.Time
 
-	raw   []byte
-	drift []drift
+	raw      []byte
+	code     *codec
+	straight bool    // Content is raw but for a mark
+	places   []place // some, where straight is not so; ascending
+	gaps     bool    // something cannot be decoded
 }
 
-// A drift is a place from which on content and bytes lie at a new distance.
-type drift struct{ content, raw int }
+// A place is where a character starts, in the content and in the file's own bytes.
+type place struct{ content, raw int }
+
+// apart is how many bytes of content lie between two places that are kept, at
+// most but for a character or a run of ASCII.
+const apart = 512
 
 // Read returns the text file that path leads to, as it is at one moment unless
 // it is being written to. It does not wait for anyone: what is no regular file is
@@ -59,10 +60,11 @@ func (w *Workspace) Read(path string) (Text, error) {
 	if err != nil {
 		return Text{}, fmt.Errorf("read %s: %w", path, err)
 	}
-	if binary(raw) {
+	code := detect(raw)
+	if code == nil {
 		return Text{}, fmt.Errorf("read %s: %w", path, ErrBinary)
 	}
-	t := decode(raw)
+	t := decode(raw, code)
 	t.Path, t.Digest = slash(at), edit.Digest(raw)
 	t.Size, t.Mode, t.ModTime = int64(len(raw)), info.Mode(), info.ModTime()
 	return t, nil
@@ -93,62 +95,56 @@ func slurp(r io.Reader, size int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// binary reports whether raw is no text in an encoding that can be shown. No
-// text holds a NUL, so that none reaches a model or a screen.
-func binary(raw []byte) bool {
-	return bytes.HasPrefix(raw, []byte{0xFF, 0xFE}) || bytes.HasPrefix(raw, []byte{0xFE, 0xFF}) ||
-		bytes.IndexByte(raw, 0) >= 0
-}
-
 const (
-	mark    = "\uFEFF" // the byte-order mark
-	instead = "\uFFFD" // stands for an undecodable byte
+	mark    = "\uFEFF" // the byte-order mark, decoded
+	instead = "\uFFFD" // stands for what cannot be decoded
 )
 
-// decode makes the content of raw and the way back.
-func decode(raw []byte) Text {
-	t := Text{raw: raw, Encoding: UTF8}
-	body, marked := bytes.CutPrefix(raw, []byte(mark))
-	if marked {
-		t.Encoding = UTF8Mark
-		t.drift = append(t.drift, drift{0, len(mark)})
-	}
-	if bytes.IndexByte(body, '\r') < 0 && utf8.Valid(body) {
-		t.Content = string(body)
+// decode makes the content of raw, which is written in code, and the way back.
+func decode(raw []byte, code *codec) Text {
+	t := Text{raw: raw, Encoding: code.name, code: code}
+	body := raw[len(code.mark):]
+	if code.put == nil && bytes.IndexByte(body, '\r') < 0 && utf8.Valid(body) {
+		t.Content, t.straight = string(body), true
 		if bytes.IndexByte(body, '\n') >= 0 {
 			t.Newline = LF
 		}
 		return t
 	}
-	t.convert(len(raw) - len(body))
+	t.convert()
 	return t
 }
 
-// convert sets the content to the bytes from an offset on, line endings and
-// undecodable bytes replaced.
-func (t *Text) convert(at int) {
-	content := make([]byte, 0, len(t.raw))
+// convert sets the content, and what goes with it, character by character.
+func (t *Text) convert() {
+	content, at := make([]byte, 0, len(t.raw)), len(t.code.mark)
+	t.places = append(t.places, place{0, at})
 	lf, crlf := false, false
 	for at < len(t.raw) {
-		rest := t.raw[at:]
-		if n := plain(rest); n > 0 {
-			lf = lf || bytes.IndexByte(rest[:n], '\n') >= 0
-			content, at = append(content, rest[:n]...), at+n
-			continue
+		if len(content)-t.places[len(t.places)-1].content >= apart {
+			t.places = append(t.places, place{len(content), at})
 		}
-		r, size := utf8.DecodeRune(rest)
+		if t.code.ascii {
+			run := t.raw[at:]
+			if n := plain(run); n > 0 {
+				lf = lf || bytes.IndexByte(run[:n], '\n') >= 0
+				content, at = append(content, run[:n]...), at+n
+				continue
+			}
+		}
+		r, size := t.code.step(t.raw[at:])
 		switch {
-		case bytes.HasPrefix(rest, []byte(CRLF)):
-			crlf = true
-			content, at = append(content, '\n'), at+len(CRLF)
-			t.drift = append(t.drift, drift{len(content), at})
-		case r == utf8.RuneError && size == 1:
-			t.Encoding = Unknown
-			content, at = append(content, instead...), at+1
-			t.drift = append(t.drift, drift{len(content), at})
+		case r == undecoded:
+			t.gaps = true
+			content = append(content, instead...)
+		case r == '\n':
+			long := t.isCRLF(at, size)
+			lf, crlf = lf || !long, crlf || long
+			content = append(content, '\n')
 		default:
-			content, at = append(content, rest[:size]...), at+size
+			content = utf8.AppendRune(content, r)
 		}
+		at += size
 	}
 	t.Content = string(content)
 	switch {
@@ -159,6 +155,12 @@ func (t *Text) convert(at int) {
 	case lf:
 		t.Newline = LF
 	}
+}
+
+// isCRLF reports whether the line ending of size bytes is two characters.
+func (t *Text) isCRLF(at, size int) bool {
+	_, first := t.code.next(t.raw[at:])
+	return first < size
 }
 
 // plain returns how many bytes at the start of b stand for themselves for sure.
@@ -174,10 +176,28 @@ func plain(b []byte) int {
 // own returns where in the file's own bytes the character at offset in Content
 // starts. The offset must be where a character starts, or the end.
 func (t Text) own(offset int) int {
-	i := sort.Search(len(t.drift), func(i int) bool { return t.drift[i].content > offset })
-	if i == 0 {
-		return offset
+	if t.straight {
+		return offset + len(t.code.mark)
 	}
-	d := t.drift[i-1]
-	return d.raw + offset - d.content
+	i := sort.Search(len(t.places), func(i int) bool { return t.places[i].content > offset })
+	p := t.places[i-1]
+	for p.content < offset {
+		if t.code.ascii {
+			if n := plain(t.raw[p.raw:min(len(t.raw), p.raw+offset-p.content)]); n > 0 {
+				p.content, p.raw = p.content+n, p.raw+n
+				continue
+			}
+		}
+		r, size := t.code.step(t.raw[p.raw:])
+		p.content, p.raw = p.content+shown(r), p.raw+size
+	}
+	return p.raw
+}
+
+// shown returns how many bytes of content a character is.
+func shown(r rune) int {
+	if r == undecoded {
+		return len(instead)
+	}
+	return utf8.RuneLen(r)
 }
