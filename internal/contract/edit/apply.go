@@ -34,13 +34,13 @@ func (i Intent) Apply(base []byte) ([]byte, error) {
 // Invert returns the intent that takes i back, given the bytes of its base: it
 // applies to what i.Apply(base) returns and gives base again. What created a
 // file is taken back by its removal, and the other way round. Permission bits
-// are not in the bytes, so Mode is empty: whoever wants it back sets it.
+// come back as far as Was says what they were.
 func (i Intent) Invert(base []byte) (Intent, error) {
 	result, err := i.Apply(base)
 	if err != nil {
 		return Intent{}, err
 	}
-	back := Intent{Path: i.Path, Base: Digest(result), Result: Digest(base)}
+	back := Intent{Path: i.Path, Base: Digest(result), Result: Digest(base), Mode: i.Was, Was: i.Mode}
 	switch {
 	case i.Remove:
 		back.Base = ""
@@ -49,7 +49,7 @@ func (i Intent) Invert(base []byte) (Intent, error) {
 		}
 		return back, nil
 	case i.Base == "":
-		return Intent{Path: i.Path, Base: back.Base, Remove: true}, nil
+		return Intent{Path: i.Path, Base: back.Base, Remove: true, Was: i.Mode}, nil
 	}
 	shift := 0
 	for _, r := range i.Regions {

@@ -231,3 +231,29 @@ func BenchmarkBetween(b *testing.B) {
 		}
 	}
 }
+
+func TestInvertBringsPermissionsBack(t *testing.T) {
+	base, other := []byte("a\n"), Digest([]byte("b\n"))
+	region := []Region{{End: 2, Len: 2, Old: base, New: []byte("b\n")}}
+	tests := map[string]struct{ i, want Intent }{
+		"changed": {
+			Intent{Path: "a", Base: Digest(base), Regions: region, Mode: "0755", Was: "0600"},
+			Intent{Path: "a", Base: other, Result: Digest(base), Mode: "0600", Was: "0755", Regions: []Region{
+				{End: 2, Len: 2, Old: []byte("b\n"), New: base},
+			}},
+		},
+		"removed": {
+			Intent{Path: "a", Base: Digest(base), Remove: true, Was: "0700"},
+			Intent{Path: "a", Result: Digest(base), Mode: "0700", Regions: []Region{{Len: 2, New: base}}},
+		},
+	}
+	for name, tt := range tests {
+		got, err := tt.i.Invert(base)
+		if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v %s", name, err, diff)
+		}
+	}
+	if err := (Intent{Path: "a", Base: other, Remove: true, Was: "rwx"}).Validate(); !errors.Is(err, ErrInvalid) {
+		t.Errorf("permissions that are none: %v", err)
+	}
+}

@@ -35,6 +35,7 @@ type Intent struct {
 	Regions []Region `json:"regions"`          // in ascending order, not overlapping
 	Remove  bool     `json:"remove,omitempty"`
 	Mode    string   `json:"mode,omitempty"`    // octal permission bits, such as "0755"; "" keeps
+	Was     string   `json:"was,omitempty"`     // the bits before, where they changed or the file is removed; "" if nobody knows
 	Inexact string   `json:"inexact,omitempty"` // how the match was loosened, if it was
 }
 
@@ -70,9 +71,9 @@ func (i Intent) Validate() error {
 	case i.Remove && (i.Base == "" || i.Result != "" || len(i.Regions) > 0 || i.Mode != ""):
 		return fmt.Errorf("%w: a removal has a base and nothing else", ErrInvalid)
 	}
-	if i.Mode != "" {
-		if m, err := strconv.ParseUint(i.Mode, 8, 32); err != nil || m > 0o777 {
-			return fmt.Errorf("%w: mode %q is not octal permission bits", ErrInvalid, i.Mode)
+	for _, mode := range []string{i.Mode, i.Was} {
+		if m, err := strconv.ParseUint(mode, 8, 32); mode != "" && (err != nil || m > 0o777) {
+			return fmt.Errorf("%w: mode %q is not octal permission bits", ErrInvalid, mode)
 		}
 	}
 	end := 0
