@@ -91,7 +91,20 @@ Without a command it is an interactive session in this directory.`,
 		s.runCommand(), s.resumeCommand(), s.forkCommand(), s.sessionsCommand(), s.logCommand(), s.doctorCommand(),
 		s.toolCommand(), s.policyCommand(), s.configCommand(), s.demoCommand(), s.versionCommand(),
 	)
+	checkCompletion(root)
 	return root
+}
+
+// checkCompletion makes the shell of the library's own command for completion one
+// that it knows.
+func checkCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args = noArgs
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
 }
 
 // noArgs refuses arguments, with a word on what may have been meant.
@@ -109,7 +122,7 @@ func noArgs(c *cobra.Command, args []string) error {
 	} else if strings.Contains(args[0], " ") {
 		hint = "a goal goes after `belay run`"
 	}
-	return usage("there is no command %q; %s", args[0], hint)
+	return usage("there is no command %q; %s", strings.TrimPrefix(c.CommandPath()+" "+args[0], "belay "), hint)
 }
 
 // counted makes a wrong number of arguments wrong usage.
@@ -122,8 +135,8 @@ func counted(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// deaf wraps the standard output so that a write to a closed pipe ends what
-// runs, quietly.
+// deaf wraps the standard output so that a write that fails ends what runs: to a
+// closed pipe quietly, since nobody listens; to a full disk not.
 type deaf struct {
 	io.Writer
 	in *interrupts
@@ -131,9 +144,12 @@ type deaf struct {
 
 func (d deaf) Write(p []byte) (int, error) {
 	n, err := d.Writer.Write(p)
-	if err != nil && !errors.Is(err, os.ErrInvalid) {
-		d.in.abort(errDeaf)
-		return n, errDeaf
+	if err == nil || errors.Is(err, os.ErrInvalid) {
+		return n, err
 	}
+	if errors.Is(err, syscall.EPIPE) {
+		err = errDeaf
+	}
+	d.in.abort(err)
 	return n, err
 }

@@ -32,6 +32,7 @@ type Patience struct {
 	Attempts int           // of one request; 0 means 6
 	Deadline time.Duration // after which no further attempt begins; 0 means 5 minutes
 	Idle     time.Duration // without a byte; 0 means 5 minutes
+	Mute     time.Duration // without a piece of the reply, though bytes come; 0 means 30 minutes
 }
 
 func (p Patience) withDefaults() Patience {
@@ -43,6 +44,9 @@ func (p Patience) withDefaults() Patience {
 	}
 	if p.Idle == 0 {
 		p.Idle = 5 * time.Minute
+	}
+	if p.Mute == 0 {
+		p.Mute = 30 * time.Minute
 	}
 	return p
 }
@@ -164,6 +168,7 @@ type outcome struct {
 
 var (
 	errIdle  = errors.New("the stream fell silent")
+	errMute  = errors.New("the stream is kept alive, and says nothing")
 	errNoEnd = errors.New("the reply does not say why it ended")
 )
 
@@ -241,6 +246,7 @@ func (t *transport) broken(ctx context.Context, err error) outcome {
 // listen hands what arrives to l, as events, until the reply is over.
 func (t *transport) listen(ctx context.Context, body io.Reader, idle *time.Timer, l listener, yield func(model.Delta, error) bool) outcome {
 	var o outcome
+	said := time.Now()
 	errStop := errors.New("heard enough")
 	s := splitter{max: maxEvent, emit: func(f frame) error {
 		if _, over := l.complete(); over {
@@ -248,7 +254,7 @@ func (t *transport) listen(ctx context.Context, body io.Reader, idle *time.Timer
 		}
 		deltas, err := l.hear(f)
 		for _, d := range deltas {
-			o.spoke = true
+			o.spoke, said = true, time.Now()
 			if !yield(d, nil) {
 				o.left = true
 				return errStop
@@ -267,6 +273,9 @@ func (t *transport) listen(ctx context.Context, body io.Reader, idle *time.Timer
 		}
 		if heard == nil && total > maxReply {
 			heard = ErrEventTooLarge
+		}
+		if heard == nil && err == nil && time.Since(said) > t.patience.Mute {
+			err = errMute
 		}
 		ended, over := l.complete()
 		switch {

@@ -191,6 +191,35 @@ func TestIdleStreamIsCut(t *testing.T) {
 	})
 }
 
+// A chatterbox keeps a stream alive without saying anything.
+type chatterbox struct{ ctx context.Context }
+
+func (c chatterbox) Read(p []byte) (int, error) {
+	select {
+	case <-time.After(10 * time.Second):
+		return copy(p, ": ping\n\n"), nil
+	case <-c.ctx.Done():
+		return 0, c.ctx.Err()
+	}
+}
+
+func (chatterbox) Close() error { return nil }
+
+func TestAStreamThatIsOnlyKeptAliveIsCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keepsAlive := func(r *http.Request) (*http.Response, error) {
+			resp, err := says200("")(r)
+			resp.Body = chatterbox{r.Context()}
+			return resp, err
+		}
+		begun := time.Now()
+		h := modeltest.Listen(t, openLine(t, &line{answers: []answer{keepsAlive}}, Patience{}), t.Context(), modeltest.Ask())
+		if took := time.Since(begun); !errors.Is(h.Err, errMute) || took < 30*time.Minute || took > 31*time.Minute {
+			t.Errorf("got %v after %v", h.Err, took)
+		}
+	})
+}
+
 // TestConnectionsAreUsedAgain holds that a step does not cost a handshake.
 func TestConnectionsAreUsedAgain(t *testing.T) {
 	for _, d := range dialects() {
