@@ -49,12 +49,24 @@ func (s System) demo(ctx context.Context, dir string) (err error) {
 	ctx, done := in.within(ctx)
 	defer done()
 
-	if dir, err = s.makeSample(ctx, dir); err != nil {
-		return err
-	}
 	rehearsed, err := provider.NewRehearsed("demo", demoScript)
 	if err != nil {
 		return err
+	}
+	for _, program := range []string{"sh", "git"} {
+		if _, err := process.Look(program, s.childEnv(new(Config))); err != nil {
+			return usage("the demonstration needs %s: %v", program, err)
+		}
+	}
+	if dir, err = s.makeSample(ctx, dir); err != nil {
+		return err
+	}
+	r, err := s.in(dir).open(ctx, openOptions{
+		runOptions: runOptions{mode: "full"}, interrupts: in,
+		provider: rehearsed, info: model.Info{Name: "rehearsed/demo"},
+	})
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
 	}
 	fmt.Fprintf(s.Stderr, `This is a demonstration. The model is REHEARSED: it plays a script and checks that
 every result is the one it expects. All else is real: the tools, the files, the
@@ -64,13 +76,6 @@ repository  %s
 goal        %s
 
 `, dir, demoGoal)
-	r, err := s.in(dir).open(ctx, openOptions{
-		runOptions: runOptions{mode: "full"}, interrupts: in,
-		provider: rehearsed, info: model.Info{Name: "rehearsed/demo"},
-	})
-	if err != nil {
-		return err
-	}
 	err = r.outcome(r.agent.Turn(ctx, agent.Input{Text: demoGoal}))
 	if err = errors.Join(err, r.close()); err != nil {
 		return err
@@ -88,9 +93,8 @@ func (s System) demoEnd(r *rig, dir string) string {
 	return text + "With a model of your own:\n  belay run \"GOAL\""
 }
 
-// makeSample writes the sample repository and commits it.
-func (s System) makeSample(ctx context.Context, dir string) (string, error) {
-	var err error
+// makeSample makes the sample repository, whole or not at all.
+func (s System) makeSample(ctx context.Context, dir string) (_ string, err error) {
 	if dir == "" {
 		dir, err = os.MkdirTemp("", "belay-demo-")
 	} else {
@@ -102,6 +106,11 @@ func (s System) makeSample(ctx context.Context, dir string) (string, error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return "", err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+	}()
 	for _, f := range txtar.Parse(demoSample).Files {
 		file := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

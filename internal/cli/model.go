@@ -72,6 +72,11 @@ func (s System) chooseModel(ctx context.Context, client *http.Client) (string, e
   or see the whole thing at work without a model: belay demo`)
 }
 
+// free reports whether a model costs nothing, wherever it is reached.
+func free(name string) bool {
+	return strings.HasPrefix(name, "ollama/") || strings.HasPrefix(name, "script:")
+}
+
 // ollamaURL returns where OLLAMA_HOST says that Ollama listens, "" if it does
 // not say.
 func (s System) ollamaURL() string {

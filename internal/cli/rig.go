@@ -100,7 +100,7 @@ func (s System) assemble(ctx context.Context, o openOptions) (r *rig, err error)
 			r.ui.Say(w)
 		}
 	}
-	if o.provider == nil && r.settings.Limits.Cost > 0 && r.model.Price == (model.Price{}) {
+	if o.provider == nil && r.settings.Limits.Cost > 0 && r.model.Price == (model.Price{}) && !free(r.model.Name) {
 		r.ui.Say("the price of " + r.model.Name + " is not known, so the limit of cost cannot end a turn; --max-tokens can")
 	}
 	state, err := s.openJournal(r, o)

@@ -22,7 +22,7 @@ func (s System) talk(ctx context.Context, o runOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	r.ui.Say("Belay " + fullVersion() + " in " + r.workspace.Root() + ", model " + r.model.Name + ", mode " + string(r.settings.Mode) +
-		".\nWhat you type while it works reaches the model before its next step.\nCtrl-C stops a turn; Ctrl-D ends.")
+		".\nWhat you type while it works reaches the model before its next step.\nCtrl-C stops a turn; Ctrl-D or /exit ends; /help says more.")
 	t := talking{rig: r, in: in}
 	for {
 		goal, err := t.listen(ctx)
@@ -70,8 +70,15 @@ func (t *talking) listen(ctx context.Context) (string, error) {
 			}
 			goal = line
 		}
-		if t.idle = 0; strings.TrimSpace(goal) != "" {
-			return goal, nil
+		t.idle = 0
+		word, text := slashed(goal)
+		switch {
+		case word != "":
+			if t.obey(word) {
+				return "", io.EOF
+			}
+		case strings.TrimSpace(text) != "":
+			return text, nil
 		}
 	}
 }
@@ -90,15 +97,21 @@ func (t *talking) turn(ctx context.Context, goal string) error {
 }
 
 // steer passes on what is typed until ctx ends, and returns a line that came too
-// late.
+// late, or that ends the session once the turn is over.
 func (t *talking) steer(ctx context.Context) string {
 	for {
 		line, err := t.ui.NextLine(ctx)
+		word, text := slashed(line)
 		switch {
 		case err != nil:
 			return ""
-		case strings.TrimSpace(line) == "":
-		case !t.agent.Steer(line):
+		case word != "":
+			if t.obey(word) {
+				t.ui.Say("the session ends with this turn; Ctrl-C stops it")
+				return word
+			}
+		case strings.TrimSpace(text) == "":
+		case !t.agent.Steer(text):
 			return line
 		default:
 			t.ui.Say("the model hears that before its next step")

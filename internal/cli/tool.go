@@ -34,7 +34,11 @@ func (s System) toolListCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withTools(c.Context(), runOptions{}, func(_ context.Context, r *rig) error {
 				if asJSON {
-					return json.NewEncoder(tame{s.Stdout}).Encode(r.offered)
+					var all []contract
+					for _, t := range r.offered {
+						all = append(all, contract{t, t.Timeout.String()})
+					}
+					return json.NewEncoder(tame{s.Stdout}).Encode(all)
 				}
 				w := tabwriter.NewWriter(s.Stdout, 0, 0, 2, ' ', 0)
 				fmt.Fprintln(w, "TOOL\tVERSION\tEFFECTS\tIDEMPOTENCY\tRISK\tTIMEOUT")
@@ -47,6 +51,12 @@ func (s System) toolListCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "the whole contracts, as JSON")
 	return c
+}
+
+// A contract is a Spec as people read it: its times are no counts of nanoseconds.
+type contract struct {
+	tool.Spec
+	Timeout string `json:"timeout"` // instead of that of Spec
 }
 
 func kinds(t tool.Spec) string {
@@ -70,7 +80,7 @@ func (s System) toolShowCommand() *cobra.Command {
 					if strings.EqualFold(t.Name, args[0]) {
 						e := json.NewEncoder(tame{s.Stdout})
 						e.SetIndent("", "  ")
-						return e.Encode(t)
+						return e.Encode(contract{t, t.Timeout.String()})
 					}
 				}
 				return usage("there is no tool %q; `belay tool list` lists them", args[0])

@@ -1,0 +1,35 @@
+package cli
+
+import "strings"
+
+// slashHelp answers /help.
+const slashHelp = `/help         says this
+/exit, /quit  end the session, as Ctrl-D does
+//TEXT        says TEXT to the model with one slash before it
+A line that ends in \ goes on in the next. Ctrl-C stops a turn.
+What is decided about a call, sessions and settings: belay --help`
+
+// slashed tells a word for Belay, a line of its own such as /help, from a text for
+// the model, which it returns as it is sent.
+func slashed(line string) (word, text string) {
+	if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "/"); ok && !strings.ContainsAny(rest, "/ \t\n") {
+		return "/" + rest, ""
+	}
+	if strings.HasPrefix(line, "//") {
+		return "", line[1:]
+	}
+	return "", line
+}
+
+// obey does what word wants, and reports whether it ends the session.
+func (t *talking) obey(word string) (ends bool) {
+	switch word {
+	case "/exit", "/quit":
+		return true
+	case "/help":
+		t.ui.Say(slashHelp)
+	default:
+		t.ui.Say(word + " is not known and was not sent; /help says what is, and //" + word[1:] + " sends it")
+	}
+	return false
+}
