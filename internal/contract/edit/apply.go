@@ -83,3 +83,27 @@ func (i Intent) check(base []byte) error {
 	}
 	return nil
 }
+
+// Fill returns i with the bytes of its regions, from the images that its Base and
+// Result name: an intent that was read back from an event has none. ErrMismatch
+// reports images between which i does not lead.
+func (i Intent) Fill(base, result []byte) (Intent, error) {
+	if err := i.Validate(); err != nil {
+		return Intent{}, err
+	}
+	full, shift := i, 0
+	full.Regions = nil
+	for n, r := range i.Regions {
+		start := r.Start + shift
+		if r.End > len(base) || start+r.Len > len(result) {
+			return Intent{}, fmt.Errorf("%w: region %d of %s", ErrRange, n, i.Path)
+		}
+		r.Old, r.New = base[r.Start:r.End], result[start:start+r.Len]
+		full.Regions = append(full.Regions, r)
+		shift += r.Len - (r.End - r.Start)
+	}
+	if got, err := full.Apply(base); err != nil || !i.Remove && !bytes.Equal(got, result) {
+		return Intent{}, fmt.Errorf("%w: the regions of %s do not lead from one image to the other", ErrMismatch, i.Path)
+	}
+	return full, nil
+}

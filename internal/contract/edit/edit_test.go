@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 var (
@@ -166,6 +167,20 @@ func TestApplyAndInvertAgainstSplices(t *testing.T) {
 		again, err := back.Apply(got)
 		if err != nil || !bytes.Equal(again, base) {
 			t.Fatalf("%+v taken back gives %q, %v; want %q", i, again, err, base)
+		}
+		read := i // as an event has it
+		read.Regions = nil
+		for _, r := range i.Regions {
+			read.Regions = append(read.Regions, Region{Start: r.Start, End: r.End, Len: r.Len})
+		}
+		full, err := read.Fill(base, got)
+		if diff := cmp.Diff(i, full, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Fatalf("%+v filled from %q and %q: %v %s", read, base, got, err, diff)
+		}
+		if other := append([]byte("!"), got...); len(i.Regions) > 0 {
+			if _, err := read.Fill(base, other); err == nil {
+				t.Fatalf("%+v filled from %q and %q", read, base, other)
+			}
 		}
 		if !bytes.Equal(base, untouched) {
 			t.Fatal("base was written to")
