@@ -23,6 +23,7 @@ var conditions = []struct {
 	hint string
 }{
 	{workspace.ErrStale, tool.Stale, readAgain},
+	{workspace.ErrLinked, tool.NeedsApproval, "ask the user whether the other names may keep the old content; a command that writes in place changes all of them"},
 	{workspace.ErrOutside, tool.OutsideWorkspace, "use a path inside the workspace, relative to its root"},
 	{workspace.ErrIsDirectory, tool.IsDirectory, "list it with LS, or name a file in it"},
 	{workspace.ErrNotDirectory, tool.NotFound, "a file has no entries: name a directory, or the file itself"},

@@ -79,6 +79,9 @@ func (b *batch) stage(c *change, temp string) error {
 			return err
 		}
 		b.folders[dir] = f
+		if err := b.w.holds(f.dir); err != nil {
+			return err
+		}
 	}
 	if !c.Remove {
 		made, err := b.folders[dir].create(temp, c)
@@ -193,7 +196,11 @@ func (f *folder) commit(c *change) error {
 	}
 	c.moved = true
 	failpoint.Hit("workspace exchanged")
-	if have, err := f.digest(c.temp); err != nil || have != c.Base {
+	have, err := f.digest(c.temp)
+	if c.link {
+		have, err = f.target(c.temp)
+	}
+	if err != nil || have != c.Base {
 		return &StaleError{Path: c.path, Want: c.Base, Have: have}
 	}
 	failpoint.Hit("workspace verified")
@@ -269,4 +276,13 @@ func (f *folder) digest(name string) (string, error) {
 		return "", err
 	}
 	return edit.Digest(raw), nil
+}
+
+// target returns the digest of where a link leads.
+func (f *folder) target(name string) (string, error) {
+	target, err := f.root.Readlink(name)
+	if err != nil {
+		return "", err
+	}
+	return edit.Digest([]byte(target)), nil
 }

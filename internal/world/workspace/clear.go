@@ -56,6 +56,9 @@ func (w *Workspace) clear(temp string, e edit.Intent) error {
 // clear removes left, unless it may hold what someone else has saved as name.
 func (f *folder) clear(left, name string, e edit.Intent) error {
 	have, err := f.digest(left)
+	if errors.Is(err, ErrNotRegular) && e.Remove {
+		have, err = f.target(left)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -17,7 +17,8 @@ type Diff struct {
 	Unified        string            // a unified diff of what is shown of the files, in order of the edits
 	Digests        map[string]string // of each file since, by canonical path; "" for one that is gone
 	Added, Removed int               // lines
-	Detached       []string          // files that had other hard links, which keep the old bytes
+	Detached       []string          // files that had other names, hard links, which keep the old bytes
+	Names          map[string]uint64 // how many each of those had, nil if there are none
 }
 
 // around is how many lines a diff shows around a change.
@@ -31,8 +32,12 @@ func describe(changes []*change) Diff {
 		if !c.Remove {
 			d.Digests[c.path] = edit.Digest(c.after)
 		}
-		if c.info != nil && !c.same() && links(c.info) > 1 {
+		if c.info != nil && !c.Remove && !c.same() && links(c.info) > 1 {
 			d.Detached = append(d.Detached, c.path)
+			if d.Names == nil {
+				d.Names = make(map[string]uint64)
+			}
+			d.Names[c.path] = links(c.info)
 		}
 		d.show(c, &out)
 	}
@@ -51,6 +56,10 @@ func (d *Diff) show(c *change, out *strings.Builder) {
 	}
 	if c.info != nil && !c.Remove && c.mode() != c.info.Mode().Perm() {
 		fmt.Fprintf(out, "mode %04o to %04o: %s\n", c.info.Mode().Perm(), c.mode(), label("", c.path))
+	}
+	if c.link {
+		fmt.Fprintf(out, "link to %s removed: %s\n", label("", text(string(c.before))), label("", c.path))
+		return
 	}
 	was, is := detect(c.before), detect(c.after)
 	if was == nil || is == nil {

@@ -135,6 +135,9 @@ func (w *Workspace) entries(at string, rules ignores) ([]File, error) {
 		return nil, reason(err)
 	}
 	defer d.Close()
+	if err := w.holds(d); err != nil {
+		return nil, err
+	}
 	found, err := d.ReadDir(-1)
 	if err != nil {
 		return nil, reason(err)

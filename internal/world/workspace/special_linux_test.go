@@ -32,7 +32,20 @@ func device(t *testing.T, full string) {
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+// bind mounts a directory in another place, as only root may.
+func bind(t *testing.T, from, to string) {
+	t.Helper()
+	if err := unix.Mount(from, to, "", unix.MS_BIND, ""); err != nil {
+		t.Skipf("mount: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(to, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestR089_Bug_R02_ReadRefuses(t *testing.T) {
 	w := tree(t, map[string]string{
 		"d/": "", "nul": "text\x00more", "utf16": "\xff\xfea\x00\x00\x00", "noise": "\xff\x01\x02\x80\x03", "f": "x",
 	})
@@ -58,12 +71,16 @@ func TestReadRefuses(t *testing.T) {
 		"fifo": ErrNotRegular, "socket": ErrNotRegular, "large": ErrTooLarge,
 		"none": fs.ErrNotExist, "none/f": fs.ErrNotExist, "f/g": ErrNotDirectory, "": fs.ErrInvalid,
 	} {
-		start := time.Now()
-		if _, err := w.Read(path); !errors.Is(err, want) || err.Error() == want.Error() {
-			t.Errorf("read %q: %v, want %v", path, err, want)
+		least := time.Hour // of some, as the machine may be busy
+		for range 5 {
+			start := time.Now()
+			if _, err := w.Read(path); !errors.Is(err, want) || err.Error() == want.Error() {
+				t.Errorf("read %q: %v, want %v", path, err, want)
+			}
+			least = min(least, time.Since(start))
 		}
-		if took := time.Since(start); took > blocked {
-			t.Errorf("read %q took %v", path, took)
+		if least > 100*time.Millisecond {
+			t.Errorf("read %q took %v", path, least)
 		}
 	}
 }

@@ -2,7 +2,11 @@
 
 package workspace
 
-import "testing"
+import (
+	"os"
+	"sync/atomic"
+	"testing"
+)
 
 func fifo(t *testing.T, full string) {
 	t.Helper()
@@ -12,4 +16,20 @@ func fifo(t *testing.T, full string) {
 func device(t *testing.T, full string) {
 	t.Helper()
 	t.Skip("no device here: ", full)
+}
+
+func bind(t *testing.T, from, to string) {
+	t.Helper()
+	t.Skip("no mount here: ", from, to)
+}
+
+// swap exchanges two names as well as it can until stop is set.
+func swap(t *testing.T, stop *atomic.Bool, a, b string) {
+	for !stop.Load() {
+		for _, names := range [][2]string{{a, a + "~"}, {b, a}, {a + "~", b}} {
+			if err := os.Rename(names[0], names[1]); err != nil {
+				t.Logf("rename: %v", err)
+			}
+		}
+	}
 }

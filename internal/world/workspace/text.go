@@ -77,6 +77,9 @@ func (w *Workspace) bytes(at string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer f.Close()
+	if err := w.holds(f); err != nil {
+		return nil, nil, err
+	}
 	raw, err := slurp(f, info.Size())
 	return raw, info, err
 }

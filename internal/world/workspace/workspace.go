@@ -20,7 +20,8 @@ import (
 // Conditions that the functions of this package report, beside fs.ErrNotExist,
 // fs.ErrExist and fs.ErrPermission. All are to be matched with errors.Is.
 var (
-	// ErrOutside reports a path that leads out of the workspace.
+	// ErrOutside reports a path that leads out of the workspace, also where
+	// something else is mounted in it.
 	ErrOutside = errors.New("path leads out of the workspace")
 	// ErrStale reports a file that changed since it was read; see StaleError.
 	ErrStale = errors.New("file changed since it was read")
@@ -32,6 +33,8 @@ var (
 	ErrNotDirectory = errors.New("not a directory")
 	// ErrBinary reports a file that is not text: it holds a NUL or is UTF-16.
 	ErrBinary = errors.New("not a text file")
+	// ErrLinked reports a file with several names; see LinkedError.
+	ErrLinked = errors.New("file has several names")
 	// ErrTooLarge reports a file of more than MaxFile bytes.
 	ErrTooLarge = errors.New("file too large")
 )
@@ -70,12 +73,27 @@ func (e *StaleError) Is(target error) bool {
 	return false
 }
 
+// A LinkedError says how many names, hard links, a file has that is to be
+// replaced: all but the one would keep the old bytes. It matches ErrLinked.
+type LinkedError struct {
+	Path  string
+	Names uint64
+}
+
+func (e *LinkedError) Error() string {
+	return fmt.Sprintf("file has %d names (hard links), of which all but this would keep the old content", e.Names)
+}
+
+// Is reports whether target is ErrLinked.
+func (e *LinkedError) Is(target error) bool { return target == ErrLinked }
+
 // A Workspace is a directory tree that no path and no symbolic link leads out
 // of. It holds the directory open: renaming or replacing it redirects nothing.
 // Its methods may be called from several goroutines.
 type Workspace struct {
 	dir  string // absolute, links resolved
 	root *os.Root
+	on   uint64 // the mount that the root is on, 0 if it is not known
 
 	writing sync.Mutex // held from the first change of a batch to its last
 }
@@ -100,7 +118,21 @@ func Open(root string) (*Workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
-	return &Workspace{dir: abs, root: r}, nil
+	w := &Workspace{dir: abs, root: r}
+	if dir, err := r.Open("."); err == nil {
+		w.on = mount(dir)
+		_ = dir.Close()
+	}
+	return w, nil
+}
+
+// holds returns ErrOutside for an open file that is on another mount than the
+// root: someone has put it there who may mount, and it may be anything.
+func (w *Workspace) holds(f *os.File) error {
+	if m := mount(f); m != w.on && m != 0 && w.on != 0 {
+		return fmt.Errorf("%w: something else is mounted there", ErrOutside)
+	}
+	return nil
 }
 
 // Close releases the directory. Nothing else may be called after it.

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,8 @@ import (
 	"github.com/belay-agent/belay/internal/contract/edit"
 )
 
-// Diff returns what Write would do with edits, or why it would not, and changes
-// nothing.
+// Diff returns what Write would do with edits if it may break links, or why it
+// would not, and changes nothing.
 func (w *Workspace) Diff(edits []edit.Intent) (Diff, error) {
 	changes, err := w.prepare(edits)
 	if err != nil {
@@ -29,31 +30,65 @@ func (w *Workspace) Diff(edits []edit.Intent) (Diff, error) {
 //
 // A file is replaced by a new one with the same permissions, owner and extended
 // attributes, as far as they may be set. A path that leads through links changes
-// the file at their end; the links stay. What has other hard links is detached
-// from them, and Diff says so. A new file is 0644 and a new directory 0755, less
-// the umask. A removal is of a file: a link is ErrNotRegular. Two edits of one
-// file are edit.ErrInvalid.
+// the file at their end; the links stay. A file with several names is a
+// LinkedError, unless WriteOptions say otherwise. A new file is 0644 and a new directory 0755, less
+// the umask. A removal of a link removes the link itself and must be based on the
+// digest that Link gives, or it is ErrNotRegular. Two edits of one file are
+// edit.ErrInvalid.
 //
 // Writes through one Workspace never mix. An error that also says that something
 // could not be restored names where the bytes are.
 func (w *Workspace) Write(edits []edit.Intent) (Diff, error) {
-	return w.WriteAs(Temp(), edits)
+	return w.WriteWith(WriteOptions{}, edits)
 }
 
-// WriteAs is Write with a name, from Temp, for the files that it needs until it
-// is done. Whoever keeps the name can call Clear after a crash.
+// WriteOptions say how a Write is done. The zero value is what Write does.
+type WriteOptions struct {
+	// Temp, from Temp, is how the names begin of the files that it needs until it
+	// is done. Whoever keeps the name can call Clear after a crash.
+	Temp string
+
+	// BreakLinks lets files with several names be replaced. The other names keep
+	// the old bytes; Diff.Detached says of which files there are any.
+	BreakLinks bool
+}
+
+// WriteAs is Write with a name for what it needs until it is done: see WriteOptions.
 func (w *Workspace) WriteAs(temp string, edits []edit.Intent) (Diff, error) {
+	return w.WriteWith(WriteOptions{Temp: temp}, edits)
+}
+
+// WriteWith is Write with options.
+func (w *Workspace) WriteWith(o WriteOptions, edits []edit.Intent) (Diff, error) {
 	changes, err := w.prepare(edits)
 	if err != nil {
 		return Diff{}, err
 	}
 	d := describe(changes)
-	b := batch{w: w, temp: temp, folders: make(map[string]*folder)}
+	for path, names := range d.Names {
+		if !o.BreakLinks {
+			return Diff{}, fmt.Errorf("edit %s: %w", path, &LinkedError{Path: path, Names: names})
+		}
+	}
+	b := batch{w: w, temp: cmp.Or(o.Temp, Temp()), folders: make(map[string]*folder)}
 	defer b.close()
 	if err := b.run(changes); err != nil {
 		return Diff{}, err
 	}
 	return d, nil
+}
+
+// Link returns where the link leads that path itself is, and the digest of that,
+// which a removal of the link is to be based on.
+func (w *Workspace) Link(path string) (target, digest string, err error) {
+	at, ok := w.link(path)
+	if !ok {
+		return "", "", fmt.Errorf("read link %s: %w", path, fs.ErrInvalid)
+	}
+	if target, err = w.root.Readlink(at); err != nil {
+		return "", "", fmt.Errorf("read link %s: %w", path, reason(err))
+	}
+	return text(target), edit.Digest([]byte(target)), nil
 }
 
 // A change is an intent on a file as it was found.
@@ -67,6 +102,7 @@ type change struct {
 
 	temp  string      // a name beside the file: first of what replaces it, then of what it replaced
 	made  fs.FileInfo // what replaces it
+	link  bool        // it is a link, and before is where it leads
 	moved bool        // it has been replaced, created or removed
 }
 
@@ -108,6 +144,11 @@ func (w *Workspace) prepareOne(e edit.Intent) (*change, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
+	if e.Remove {
+		if at, ok := w.link(e.Path); ok {
+			return w.foundLink(e, at)
+		}
+	}
 	at, err := w.resolve(e.Path)
 	if err != nil {
 		return nil, err
@@ -115,10 +156,12 @@ func (w *Workspace) prepareOne(e edit.Intent) (*change, error) {
 	if at == "." {
 		return nil, ErrIsDirectory
 	}
-	if e.Remove && w.isLink(e.Path) {
-		return nil, fmt.Errorf("%w: remove the link itself by other means", ErrNotRegular)
-	}
-	c := &change{Intent: e, path: slash(at), at: at}
+	return w.found(e, at)
+}
+
+// found returns the change that e is of the file at a resolved path.
+func (w *Workspace) found(e edit.Intent, at string) (c *change, err error) {
+	c = &change{Intent: e, path: slash(at), at: at}
 	c.before, c.info, err = w.bytes(at)
 	have := ""
 	switch {
@@ -142,20 +185,37 @@ func (w *Workspace) prepareOne(e edit.Intent) (*change, error) {
 	return c, nil
 }
 
-// isLink reports whether the last element of path is itself a link.
-func (w *Workspace) isLink(path string) bool {
+// foundLink returns the change that removes the link at a name of the system.
+func (w *Workspace) foundLink(e edit.Intent, at string) (*change, error) {
+	info, err := w.root.Lstat(at)
+	if err != nil {
+		return nil, reason(err)
+	}
+	target, err := w.root.Readlink(at)
+	if err != nil {
+		return nil, reason(err)
+	}
+	if edit.Digest([]byte(target)) != e.Base {
+		return nil, fmt.Errorf("%w: it is a link", ErrNotRegular)
+	}
+	return &change{Intent: e, path: slash(at), at: at, info: info, before: []byte(target), link: true}, nil
+}
+
+// link returns the name of the system of the link that path itself is, and
+// reports whether it is one.
+func (w *Workspace) link(path string) (at string, ok bool) {
 	full := filepath.FromSlash(name(path))
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(w.dir, full)
 	}
 	dir, err := follow(w.dir, filepath.Dir(full))
 	if err != nil {
-		return false
+		return "", false
 	}
 	rel, err := filepath.Rel(w.dir, filepath.Join(dir, filepath.Base(full)))
-	if err != nil {
-		return false
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", false
 	}
 	info, err := w.root.Lstat(rel)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
+	return rel, err == nil && info.Mode()&fs.ModeSymlink != 0
 }

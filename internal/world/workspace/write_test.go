@@ -97,12 +97,31 @@ func TestBug_E11_Links(t *testing.T) {
 	}
 }
 
-func TestHardLinksAreReported(t *testing.T) {
+// A file with several names is not replaced unasked: the others would keep the
+// old bytes. Allowed, the others do, and the result says so.
+func TestP10_Bug_E12_HardLinksAreAskedAbout(t *testing.T) {
 	w := tree(t, map[string]string{"a": "x\n"})
-	if err := os.Link(filepath.Join(w.Root(), "a"), filepath.Join(w.Root(), "b")); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"b", "c"} {
+		if err := os.Link(filepath.Join(w.Root(), "a"), filepath.Join(w.Root(), name)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	d, err := w.Write([]edit.Intent{replace(t, read(t, w, "a"), "x", "y")})
+	edits := []edit.Intent{replace(t, read(t, w, "a"), "x", "y")}
+	_, err := w.Write(edits)
+	linked, ok := errors.AsType[*LinkedError](err)
+	if !ok || !errors.Is(err, ErrLinked) {
+		t.Fatalf("write: %v", err)
+	}
+	if diff := cmp.Diff(LinkedError{Path: "a", Names: 3}, *linked); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if a := onDisk(t, w, "a"); a != "x\n" {
+		t.Errorf("a is %q", a)
+	}
+	if d, err := w.Diff(edits); err != nil || d.Names["a"] != 3 {
+		t.Errorf("diff: %v, %v", d.Names, err)
+	}
+	d, err := w.WriteWith(WriteOptions{BreakLinks: true}, edits)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,6 +131,49 @@ func TestHardLinksAreReported(t *testing.T) {
 	if a, b := onDisk(t, w, "a"), onDisk(t, w, "b"); a != "y\n" || b != "x\n" {
 		t.Errorf("a is %q, b is %q", a, b)
 	}
+	gone := edit.Intent{Path: "b", Base: edit.Digest([]byte("x\n")), Remove: true}
+	if _, err := w.Write([]edit.Intent{gone}); err != nil || onDisk(t, w, "c") != "x\n" {
+		t.Errorf("remove one of two names: %v", err)
+	}
+	noLeftovers(t, w)
+}
+
+// A link can be removed, whatever it leads to, as long as it leads there.
+func TestR091_LinksAreRemovedThemselves(t *testing.T) {
+	w := tree(t, map[string]string{"f": "x\n", "in": "-> f", "out": "-> ../elsewhere", "moved": "-> f"})
+	for path, leads := range map[string]string{"in": "f", "out": "../elsewhere"} {
+		target, digest, err := w.Link(path)
+		if err != nil || target != leads {
+			t.Fatalf("%s leads to %q, %v", path, target, err)
+		}
+		d, err := w.Write([]edit.Intent{{Path: path, Base: digest, Remove: true}})
+		if err != nil || d.Unified != "link to "+leads+" removed: "+path+"\n" {
+			t.Errorf("remove %s: %q, %v", path, d.Unified, err)
+		}
+		if _, err := os.Lstat(filepath.Join(w.Root(), path)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", path, err)
+		}
+	}
+	changes, err := w.prepare([]edit.Intent{{Path: "moved", Base: edit.Digest([]byte("f")), Remove: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := filepath.Join(w.Root(), "moved")
+	if err := errors.Join(os.Remove(full), os.Symlink("other", full)); err != nil {
+		t.Fatal(err)
+	}
+	b := batch{w: w, temp: Temp(), folders: make(map[string]*folder)}
+	defer b.close()
+	if err := b.run(changes); !errors.Is(err, ErrStale) {
+		t.Errorf("a link that leads elsewhere now: %v", err)
+	}
+	if target, err := os.Readlink(full); err != nil || target != "other" {
+		t.Errorf("it leads to %q, %v", target, err)
+	}
+	if _, _, err := w.Link("f"); !errors.Is(err, fs.ErrInvalid) {
+		t.Errorf("a file: %v", err)
+	}
+	noLeftovers(t, w)
 }
 
 // TestStale covers row E13: content decides, not time or inode. R058 rests on it.
