@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -107,9 +108,9 @@ func TestRunAsksAtTheTerminal(t *testing.T) {
 	}{
 		{"yes", "y\n", "expect: not error\nsay: written", "written", true, 0},
 		{"no", "n\n", "expect: error /denied by the user/\nsay: not written", "not written", false, 0},
-		{"in words", "put it elsewhere\n", "expect: error /denied by the user: put it elsewhere/\nsay: as you like", "as you like", false, 0},
+		{"in words", "ok\nno, put it elsewhere\n", "expect: error /denied by the user: put it elsewhere/\nsay: as you like", "as you like", false, 0},
 		{"Ctrl-C", "\x03", "say: never", "interrupted", false, 130},
-		{"end of input", "\x04", "expect: error\nsay: not written", "not written", false, 0},
+		{"end of input", "\x04", "expect: error /no answer was given/\nsay: not written", "not written", false, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -186,5 +187,24 @@ func TestTalk(t *testing.T) {
 	}
 	if left := p.survivors(t); len(left) > 0 {
 		t.Errorf("still running: %q", left)
+	}
+}
+
+// A command that takes its time is shown while it runs, with what it printed last,
+// and that line is gone in the end. Colours have nothing to do with it.
+func TestWhatRunsIsShown(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	p.env = []string{"TERM=xterm", "NO_COLOR=1"}
+	model := p.play(t, `call: Bash {"command": "echo one; until test -e ../go; do sleep 0.05; done"}`, "say: ready")
+	c := p.console(t, false, "run", "--mode", "full", "-m", model, "wait")
+	c.await("s Bash echo one; until test")
+	c.await("│ one")
+	if err := os.WriteFile(filepath.Join(p.dir, "../go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, seen := c.end()
+	if code != 0 || !strings.Contains(seen, "│ one\r\x1b[K✓ Bash echo one") {
+		t.Errorf("exit status %d; shown:\n%q", code, seen)
 	}
 }

@@ -169,7 +169,7 @@ func (o runOptions) flags() []Flag {
 func (s System) openUI(r *rig, o openOptions) {
 	options := terminal.Options{
 		Out: deaf{s.Stdout, o.interrupts}, Progress: s.Stderr,
-		Color: s.colours(s.Stderr), Quiet: o.quiet, Verbose: o.verbose,
+		Color: s.colours(s.Stderr), Live: s.obeys(s.Stderr), Quiet: o.quiet, Verbose: o.verbose,
 	}
 	if isTerminal(s.Stderr) {
 		options.Width = width(s.Stderr)

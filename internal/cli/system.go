@@ -66,7 +66,10 @@ func width(f any) int {
 	return 80
 }
 
-// colours reports whether f can show colours and the user wants them.
-func (s System) colours(f any) bool {
-	return isTerminal(f) && s.getenv("NO_COLOR") == "" && s.getenv("TERM") != "dumb" && s.getenv("TERM") != ""
+// obeys reports whether f is a terminal that knows escape sequences.
+func (s System) obeys(f any) bool {
+	return isTerminal(f) && s.getenv("TERM") != "dumb" && s.getenv("TERM") != ""
 }
+
+// colours reports whether f can show colours and the user wants them.
+func (s System) colours(f any) bool { return s.obeys(f) && s.getenv("NO_COLOR") == "" }

@@ -59,9 +59,13 @@ func outcome(c call, r tool.Result) (mark string, colour style, text string) {
 	if c.step > 0 {
 		text = fmt.Sprintf("[step %d] ", c.step)
 	}
-	text += c.label + ": " + kind
-	if reason = strings.TrimSpace(reason); reason != "" {
-		text += " (" + reason + ")"
+	switch reason = strings.TrimSpace(reason); {
+	case strings.HasPrefix(reason, kind+":"), strings.HasPrefix(reason, kind+" "): // its words say the kind
+		text += c.label + ": " + reason
+	case reason != "":
+		text += c.label + ": " + kind + " (" + reason + ")"
+	default:
+		text += c.label + ": " + kind
 	}
 	return "✗", red, text + spent(r.Metrics)
 }

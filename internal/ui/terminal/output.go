@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"bytes"
-	"math"
 
 	"github.com/belay-agent/belay/internal/agent"
 )
@@ -10,12 +9,13 @@ import (
 // maxLive is the longest line that a running call is shown to print.
 const maxLive = 4096
 
-// A liveOutput is the line that a running call has begun to print.
-type liveOutput struct{ line []byte }
+// A liveOutput is the line that a running call has begun to print, and the last
+// that it ended.
+type liveOutput struct{ line, last []byte }
 
-// output shows what a call prints, a whole line at a time.
+// output takes what a call prints, a whole line at a time.
 func (v *view) output(o agent.Output) {
-	if !v.o.Verbose || v.o.Quiet {
+	if !v.showsOutput() && !v.showsStatus() {
 		return
 	}
 	l := v.live[o.Call]
@@ -33,7 +33,7 @@ func (v *view) output(o agent.Output) {
 		if !ended {
 			return
 		}
-		v.liveLine(l)
+		v.endLine(l)
 		text = rest
 	}
 }
@@ -41,19 +41,20 @@ func (v *view) output(o agent.Output) {
 // endOutput shows what a call left without a line feed.
 func (v *view) endOutput(call string) {
 	if l := v.live[call]; l != nil && len(l.line) > 0 {
-		v.liveLine(l)
+		v.endLine(l)
 	}
 	delete(v.live, call)
 }
 
-// liveLine shows what a terminal would leave of a line that overwrites itself.
-func (v *view) liveLine(l *liveOutput) {
-	line := bytes.TrimSuffix(l.line, []byte("\r"))
-	if at := bytes.LastIndexByte(line, '\r'); at >= 0 {
-		line = line[at+1:]
+func (v *view) showsOutput() bool { return v.o.Verbose && !v.o.Quiet }
+
+// endLine shows a line to who wants to see all of them.
+func (v *view) endLine(l *liveOutput) {
+	l.last, l.line = l.line, l.last[:0]
+	if !v.showsOutput() {
+		return
 	}
-	l.line = l.line[:0]
-	text := "  │ " + wrap(string(line), math.MaxInt)[0]
+	text := "  │ " + l.shown()
 	if v.o.Width > 0 {
 		text = cut(text, v.o.Width)
 	}

@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 
@@ -26,14 +27,18 @@ func (u *UI) Approve(ctx context.Context, q agent.Question) (agent.Answer, error
 	var a agent.Answer
 	err := u.ask(ctx, form{
 		show:    func() { u.view.question(q) },
-		choices: func() { u.view.choices(rule) },
+		choices: func() { u.view.choices(q, rule) },
 		take: func(line string) (ok bool) {
 			a, ok = answerOf(line, rule)
 			return ok
 		},
 	})
 	if ended, ok := errors.AsType[*inputError](err); ok {
-		return agent.Answer{Reason: "no answer: " + ended.Error()}, nil
+		a = agent.Answer{Reason: "no answer was given"}
+		if ended.error != io.EOF {
+			a.Reason += ": " + ended.Error()
+		}
+		return a, nil
 	}
 	return a, err
 }
@@ -87,22 +92,23 @@ func (u *UI) answer(ctx context.Context, f form) error {
 	}
 }
 
-// answerOf reads an answer. Only its exact word is a yes; a text is a no and
-// its reason.
+// answerOf reads an answer. Only its exact word is a yes, and only what begins
+// with the word is a no; the rest of it is the reason. Anything else, such as "ok"
+// or "yes, but", could mean either and is none.
 func answerOf(line, rule string) (a agent.Answer, ok bool) {
-	switch word := strings.ToLower(strings.TrimSpace(line)); {
-	case word == "":
-		return a, false
-	case word == "y" || word == "yes":
+	line = strings.TrimSpace(line)
+	switch strings.ToLower(line) {
+	case "y", "yes":
 		return agent.Answer{Allow: true}, true
-	case word == "n" || word == "no":
-		return agent.Answer{}, true
-	case word == "a" || word == "always":
+	case "a", "always":
 		return agent.Answer{Allow: true, Remember: rule}, rule != ""
-	case len(word) == 1:
-		return a, false // a slip, not a reason
 	}
-	return agent.Answer{Reason: strings.TrimSpace(line)}, true
+	word, why, _ := strings.Cut(line, " ")
+	switch strings.ToLower(strings.TrimRight(word, ",.:;")) {
+	case "n", "no":
+		return agent.Answer{Reason: strings.TrimSpace(why)}, true
+	}
+	return a, false
 }
 
 // remembered returns the narrowest rule that would settle such a call: for all
@@ -149,10 +155,14 @@ func (v *view) question(q agent.Question) {
 	if q.Action != nil && q.Action.Preview != "" {
 		preview = q.Action.Preview // a plan may hold only a handle to it
 	}
-	v.framed(bold, "May "+oneLine(label(p.Call.Tool, p.Summary))+"?")
+	title := oneLine(label(p.Call.Tool, p.Summary))
+	if strings.HasSuffix(p.Summary, " ...") && p.Summary != preview && len(p.Parts) == 1 && p.Parts[0].Name == preview {
+		title = p.Call.Tool + " do this" // all of it stands below
+	}
+	v.framed(bold, "May "+title+"?")
 	for _, part := range p.Parts {
-		if part.Name == p.Summary {
-			part.Name = "" // it stands above
+		if part.Name == p.Summary || part.Name == preview {
+			part.Name = "" // it stands above or below
 		}
 		v.framed(normal, "  "+strings.TrimSpace(oneLine(describe(part))))
 	}
@@ -164,7 +174,7 @@ func (v *view) question(q agent.Question) {
 		v.framed(normal, "")
 	}
 	if q.Decision.Rule != "" {
-		why := "why: " + q.Decision.Reason
+		why := "why: " + reason(q)
 		if !strings.Contains(why, q.Decision.Rule) {
 			why += " (" + q.Decision.Rule + ")"
 		}
@@ -172,12 +182,31 @@ func (v *view) question(q agent.Question) {
 	}
 }
 
-func (v *view) choices(rule string) {
-	choices := "y: yes   n: no   "
-	if rule != "" {
-		choices += "a: always, as " + rule + "   "
+// reason is that of q's decision, without what it repeats of the one part that is
+// shown anyway.
+func reason(q agent.Question) string {
+	why, parts := q.Decision.Reason, q.Plan.Parts
+	if len(parts) != 1 || parts[0].Name == "" || !strings.HasSuffix(why, ")") {
+		return why
 	}
-	v.options(choices + "or say why not")
+	name := []rune(parts[0].Name)
+	why, _, _ = strings.Cut(why, " ("+string(name[:min(len(name), 100)]))
+	if strings.HasSuffix(why, ")") { // a name that fits no line is quoted
+		why, _, _ = strings.Cut(why, ` ("`)
+	}
+	return why
+}
+
+func (v *view) choices(q agent.Question, rule string) {
+	choices := "y: yes   n: no   n WHY: no, and why"
+	switch rule {
+	case "":
+	case q.Plan.Call.Tool + "(" + q.Plan.Summary + ")", q.Plan.Call.Tool + "(" + q.Plan.Preview + ")": // just what is shown
+		choices += "   a: always, in this session"
+	default:
+		choices += "   a: always " + rule + ", in this session"
+	}
+	v.options(choices)
 }
 
 // options shows what can be answered, and waits behind a prompt.

@@ -109,11 +109,12 @@ func TestApproveAnswers(t *testing.T) {
 		{" YES \n", agent.Answer{Allow: true}},
 		{"n\n", agent.Answer{}},
 		{"a\n", agent.Answer{Allow: true, Remember: "Bash(go test ./...)"}},
-		{"only the tests of a\n", agent.Answer{Reason: "only the tests of a"}},
-		{"yes please\n", agent.Answer{Reason: "yes please"}},
+		{"n only the tests of a\n", agent.Answer{Reason: "only the tests of a"}},
+		{"No, put it elsewhere\n", agent.Answer{Reason: "put it elsewhere"}},
+		{"ok\nsure\nmaybe\nyes please\ny, but\nalways!\nnot this\nn\n", agent.Answer{}},
 		{"\nx\ny\n", agent.Answer{Allow: true}},
 		{"y\r\n", agent.Answer{Allow: true}},
-		{"\x1b[200~y\x1b[201~\n", agent.Answer{Reason: "\x1b[200~y\x1b[201~"}},
+		{"\x1b[200~y\x1b[201~\ny\n", agent.Answer{Allow: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.typed, func(t *testing.T) {
@@ -136,7 +137,7 @@ func TestApproveIsNoWithoutAnAnswer(t *testing.T) {
 	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
 		c := k.ask(t.Context(), bash)
 		k.keys.Close()
-		if r := <-c; r.Allow || r.err != nil || r.Reason != "no answer: EOF" {
+		if r := <-c; r.Allow || r.err != nil || r.Reason != "no answer was given" {
 			t.Errorf("at the end of the input: %+v", r)
 		}
 		if r := <-k.ask(t.Context(), bash); r.Allow || r.err != nil {
@@ -352,22 +353,37 @@ func TestNextLineLeavesAnswersToQuestions(t *testing.T) {
 }
 
 // TestQuestionSaysEverythingOnce: a command that is its own summary and preview
-// is shown whole, and once.
+// is shown whole, and once: in its question, its reason and its choices together.
 func TestQuestionSaysEverythingOnce(t *testing.T) {
-	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
-		q := bash
-		q.Plan.Preview = q.Plan.Summary
-		c := k.ask(t.Context(), q)
-		k.typeIn("n\n")
-		<-c
-		shown, _, _ := strings.Cut(k.screen.String(), "y: yes")
-		if got := strings.Count(shown, "go test ./..."); got != 1 {
-			t.Errorf("the command is shown %d times:\n%s", got, shown)
-		}
-		if !strings.Contains(shown, "[anything]") || strings.Count(shown, "mode ask") != 1 {
-			t.Errorf("effects or reason are missing:\n%s", shown)
-		}
-	})
+	long := "go test " + strings.Repeat("./x ", 50)
+	for _, tc := range []struct{ name, command, summary, reason, once string }{
+		{"short", "go test ./...", "go test ./...", "mode ask asks first: the call may do anything (go test ./...)", "go test ./..."},
+		{"long", long, long[:100] + " ...", "mode ask asks first: the call may do anything (" + long[:120] + "...)", long},
+		{"of two lines", "go test ./...\nls", "go test ./... ...", `mode ask asks first: the call may do anything ("go test ./...\nls")`, "go test"},
+		{"dots", "echo ...", "echo ...", "mode ask asks first: the call may do anything (echo ...)", "echo ..."},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+				q := question("Bash", part(tc.command, effect.Effect{Kind: effect.Anything}))
+				q.Plan.Summary, q.Plan.Preview, q.Decision.Reason = tc.summary, tc.command, tc.reason
+				c := k.ask(t.Context(), q)
+				k.typeIn("n\n")
+				<-c
+				shown := k.screen.String()
+				if got := strings.Count(shown, tc.once); got != 1 {
+					t.Errorf("the command is shown %d times:\n%s", got, shown)
+				}
+				for _, once := range []string{"[anything]", "mode ask asks first: the call may do anything\n", "a: always"} {
+					if strings.Count(shown, once) != 1 {
+						t.Errorf("not once %q:\n%s", once, shown)
+					}
+				}
+				if !strings.Contains(shown, "in this session") {
+					t.Errorf("how long always is, is missing:\n%s", shown)
+				}
+			})
+		})
+	}
 }
 
 func TestSayKeepsLines(t *testing.T) {
@@ -422,7 +438,7 @@ func TestBug_U01_QuestionsFit(t *testing.T) {
 			q.Plan.Summary, q.Plan.Parts = s, []tool.Part{part(s, effect.Effect{Kind: effect.Read, On: s})}
 			q.Action = &tool.Action{Preview: s}
 			v.question(q)
-			v.choices(remembered(q))
+			v.choices(q, remembered(q))
 			for line := range strings.SplitSeq(b.String(), "\n") {
 				if width > 1 { // a frame and what it frames need two
 					checkShown(t, line, width)

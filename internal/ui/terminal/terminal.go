@@ -22,6 +22,7 @@ type Options struct {
 	Stream  bool // text goes to Out as it comes, with what is said between calls; else the answer alone, at its end
 	Color   bool // of Progress
 	Width   int  // of Progress, in cells; 0: lines are not cut
+	Live    bool // Progress can erase a line: what runs is shown on one; needs Width
 	Quiet   bool // the answer and questions only
 	Verbose bool // also reasoning and what running calls print
 
@@ -134,11 +135,16 @@ func (u *UI) write() {
 		}
 		if len(batch) == 0 {
 			if closed {
+				u.view.erase()
 				u.view.fresh()
 				return
 			}
-			<-u.wake
+			select {
+			case <-u.wake:
+			case <-u.view.due():
+			}
 		}
+		u.view.tick()
 	}
 }
 

@@ -25,6 +25,8 @@ type view struct {
 	shown int             // bytes of its text that were streamed
 	think filter          // of its reasoning
 	live  map[string]*liveOutput
+
+	status status
 }
 
 // A call is what is known of one before it ends.
@@ -32,6 +34,7 @@ type call struct {
 	tool  string
 	label string
 	step  int
+	began time.Time // its run
 
 	approved bool // by a person
 }
@@ -85,6 +88,8 @@ func (v *view) recorded(e event.Event) {
 		v.calls[c.ID] = call{tool: c.Tool, label: label(c.Tool, b.Plan.Summary), step: v.turn.steps}
 	case event.Decided:
 		v.decided(b)
+	case event.Started:
+		v.started(b.Call)
 	case event.Finished:
 		v.finished(b)
 	case event.Settled:
@@ -164,14 +169,19 @@ func (v *view) decided(b event.Decided) {
 	c.approved = true
 	v.calls[b.Call] = c
 	text := "allowed by you: " + c.label
-	if b.Remember != "" {
-		text += " (from now on: " + b.Remember + ")"
+	switch b.Remember {
+	case "":
+	case c.rule():
+		text += " (always, in this session)"
+	default:
+		text += " (in this session always " + b.Remember + ")"
 	}
 	v.info(text)
 }
 
 func (v *view) finished(b event.Finished) {
 	v.endOutput(b.Call)
+	v.notRunning(b.Call)
 	c, known := v.calls[b.Call]
 	if !known {
 		c = call{tool: b.Call, label: b.Call, step: v.turn.steps}
@@ -186,6 +196,11 @@ func (v *view) finished(b event.Finished) {
 	if !c.approved { // who approved it has seen it
 		v.diff(b.Result)
 	}
+}
+
+// rule is the rule that names no more and no less than the label of c.
+func (c call) rule() string {
+	return c.tool + "(" + strings.TrimPrefix(c.label, c.tool+" ") + ")"
 }
 
 // maxDiff is how many lines of a change are shown.
@@ -222,6 +237,7 @@ func (v *view) stopped(at time.Time, b event.Stopped) {
 		v.lines(mark, colour, v.turn.summary(at, b))
 	}
 	v.turn, v.text, v.think, v.shown = turn{}, filter{}, filter{}, 0
+	v.status.running, v.status.told = nil, nil
 	clear(v.calls)
 }
 
@@ -276,6 +292,7 @@ func (v *view) write(to port, st style, s string) {
 	if s == "" || v.err != nil {
 		return
 	}
+	v.erase()
 	if v.open != to && v.open != nowhere {
 		v.fresh()
 	}
@@ -290,6 +307,10 @@ func (v *view) write(to port, st style, s string) {
 			s = "\x1b[" + string(st) + "m" + s + "\x1b[0m"
 		}
 	}
+	v.put(w, s)
+}
+
+func (v *view) put(w io.Writer, s string) {
 	if _, err := io.WriteString(w, s); err != nil {
 		v.err = fmt.Errorf("write to terminal: %w", err)
 		if v.o.Broken != nil {

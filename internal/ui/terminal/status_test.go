@@ -1,0 +1,138 @@
+package terminal
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// watch runs f in a bubble, in which time is what the test lets pass, and returns
+// what the terminal got.
+func watch(t *testing.T, o Options, f func(u *UI)) (seen string) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(screen)
+		o.Out = s
+		u := New(o)
+		f(u)
+		if err := u.Close(); err != nil {
+			t.Error(err)
+		}
+		seen = s.String()
+	})
+	return strings.ReplaceAll(seen, "\x1b[K", "␛[K")
+}
+
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func started(u *UI, id, command string) {
+	u.Observe(replied(model.Usage{}, 0, model.Calls, callOf(id, "Bash", `{"command":"`+command+`"}`)))
+	u.Observe(planned(id, "Bash", command))
+	u.Observe(recorded(0, event.Started{Call: id}))
+}
+
+func ended(u *UI, id string) {
+	u.Observe(finished(id, 3000, tool.Result{Status: tool.Success}))
+}
+
+// What runs longer than a second is shown on one line, which is drawn again each
+// second and gone when anything else is written.
+func TestStatus(t *testing.T) {
+	live := Options{Live: true, Width: 40}
+	for _, tc := range []struct {
+		name string
+		o    Options
+		f    func(u *UI)
+		want string
+	}{
+		{"a command", live, func(u *UI) {
+			started(u, "c1", "make")
+			pass(time.Second)
+			u.Observe(agent.Output{Call: "c1", Text: []byte("one\ntwo\x1b[2J\r\nthr")})
+			pass(time.Second)
+			ended(u, "c1")
+		}, "· 1s Bash make\r␛[K· 2s Bash make │ two\\x1b[2J\r␛[K✓ Bash make 3.0s\n"},
+		{"a quick one", live, func(u *UI) {
+			started(u, "c1", "make")
+			pass(time.Second - 1)
+			ended(u, "c1")
+			pass(time.Hour)
+		}, "✓ Bash make 3.0s\n"},
+		{"two", live, func(u *UI) {
+			started(u, "c1", "make")
+			started(u, "c2", "ls")
+			pass(time.Second)
+			ended(u, "c1")
+			pass(time.Second)
+			ended(u, "c2")
+		}, "· 1s Bash make and 1 more\r␛[K✓ Bash make 3.0s\n· 2s Bash ls\r␛[K✓ Bash ls 3.0s\n"},
+		{"a wide one", live, func(u *UI) {
+			started(u, "c1", strings.Repeat("x", 60))
+			pass(time.Second)
+			u.Observe(agent.Output{Call: "c1", Text: []byte("a\tb " + strings.Repeat("y", 60) + "\n")})
+			pass(time.Second)
+			u.Say("hello")
+		}, "· 1s Bash xxxxxxxxxxxxx…\r␛[K· 2s Bash xxxxxxxxxxxxx… │ a       b y…\r␛[K· hello\n"},
+		{"the end", live, func(u *UI) {
+			started(u, "c1", "make")
+			pass(time.Second)
+		}, "· 1s Bash make\r␛[K"},
+		{"with output", Options{Live: true, Width: 40, Verbose: true}, func(u *UI) {
+			started(u, "c1", "make")
+			pass(time.Second)
+			u.Observe(agent.Output{Call: "c1", Text: []byte("one\n")})
+			pass(0)
+		}, "· 1s Bash make\r␛[K  │ one\n"},
+		{"while a person may type", Options{Live: true, Width: 40, Stream: true}, func(u *UI) {
+			started(u, "c1", "make")
+			pass(time.Minute)
+			ended(u, "c1")
+		}, "· running: Bash make\n✓ Bash make 3.0s\n"},
+		{"quiet", Options{Live: true, Width: 40, Quiet: true}, func(u *UI) {
+			started(u, "c1", "make")
+			pass(time.Minute)
+			ended(u, "c1")
+		}, ""},
+		{"no terminal", Options{Live: true}, func(u *UI) {
+			started(u, "c1", "make")
+			pass(time.Minute)
+			ended(u, "c1")
+		}, "✓ Bash make 3.0s\n"},
+		{"a line that is begun", Options{Live: true, Width: 40}, func(u *UI) {
+			started(u, "c1", "make")
+			u.do(context.Background(), func() { u.view.prompt("> ") })
+			pass(time.Minute)
+		}, "> \n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, watch(t, tc.o, tc.f)); diff != "" {
+				t.Errorf("shown (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The status fits its line, whatever a command is and prints, and nothing of that
+// is obeyed.
+func TestBug_U01_StatusFits(t *testing.T) {
+	for _, s := range texts {
+		for width := 1; width <= 120; width++ {
+			v := newView(Options{Live: true, Width: width, Now: func() time.Time { return start }})
+			v.calls["c1"] = call{label: s}
+			v.started("c1")
+			v.output(agent.Output{Call: "c1", Text: []byte(s + "\n")})
+			checkShown(t, v.statusLine(start.Add(time.Hour)), width)
+		}
+	}
+}
