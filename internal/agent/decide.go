@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/tool"
@@ -16,6 +17,9 @@ const maxAsked = 3
 // judge applies the rules of settings and of this session.
 func (a *Agent) judge(p tool.Plan) policy.Decision {
 	all := a.Policy
+	if slices.ContainsFunc(a.Own, func(t tool.Tool) bool { return t.Spec().Name == p.Call.Tool }) {
+		all.Mode = policy.ModeFull
+	}
 	all.Rules = append(a.state.Rules(), all.Rules...)
 	return all.Decide(a.tools[p.Call.Tool].Spec(), p.Parts)
 }

@@ -141,6 +141,7 @@ func (r *round) worker(t *task) func() tool.Result {
 				Hint: "ask for less, or for more time", Retry: true,
 			}
 		}
+		result = r.aftermath(t.call.ID, env.Allowed, result)
 		result.Confined = plan.Profile
 		result.Metrics = &tool.Metrics{Milliseconds: time.Since(began).Milliseconds()}
 		return result
@@ -162,6 +163,20 @@ func (r *round) act(ctx context.Context, c tool.Call, action *tool.Action, env t
 	result, err := action.Do(ctx, env)
 	if err != nil {
 		return r.failed(ctx, c, err)
+	}
+	return result
+}
+
+// aftermath adds to a result what else its call changed. The call is over:
+// nothing that goes wrong here makes it a failure.
+func (a *Agent) aftermath(call string, e effect.Set, result tool.Result) tool.Result {
+	if a.After == nil || reads(e) {
+		return result
+	}
+	after := a.After(call, e)
+	result.Edits = append(result.Edits, after.Edits...)
+	if after.Note != "" {
+		result.Text = strings.TrimSuffix(result.Text, "\n") + "\n[" + after.Note + "]"
 	}
 	return result
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
@@ -23,7 +24,7 @@ type Options struct {
 	Provider model.Provider
 	Model    model.Info
 	Tools    []tool.Tool     // offered to the model, in this order
-	Own      []tool.Tool     // for Do only: never offered to the model
+	Own      []tool.Tool     // for Do only: never offered to the model; a person asks for them, so no mode holds them back, but rules do
 	Session  event.Opened    // recorded first, by Open
 	Effort   string          // of reasoning
 	Schema   json.RawMessage // of the answer
@@ -36,6 +37,7 @@ type Options struct {
 	Approve func(context.Context, Question) (Answer, error)                // runs beside the loop, which goes on recording
 	Unknown func(context.Context, session.OpenCall) (event.Settled, error) // asks a person about a call that a crash cut off; an error leaves it unknown
 	Before  func(ctx context.Context, call string, e effect.Set) error     // after Started, before Do
+	After   func(call string, e effect.Set) Aftermath                      // after Do, or when a crash is recovered from: what else the call changed
 	Keep    func(seq int64, state []byte)                                  // caches the state, from time to time
 	Observe func(Signal)                                                   // in order, from one goroutine at a time; must not block
 }
@@ -53,6 +55,12 @@ type Limits struct {
 type Breaker struct {
 	Failures int           // that open it; 0 means 3
 	Cooldown time.Duration // for which it stays open; 0 means 300 s
+}
+
+// An Aftermath is what a call changed beyond what its tool knows of.
+type Aftermath struct {
+	Edits []edit.Intent
+	Note  string // what the model and the user should know of it
 }
 
 // A Journal records events before anything follows from them, and returns them

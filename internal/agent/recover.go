@@ -24,6 +24,9 @@ func (a *Agent) recover(ctx context.Context) error {
 		} else if err != nil {
 			result = cutOff(tool.Unknown, "Belay was stopped while it ran, and how it ended cannot be found out: "+err.Error())
 		}
+		if open.Started {
+			result = a.aftermath(open.Plan.Call.ID, open.Plan.Effects(), result)
+		}
 		result = a.fit(open.Plan.Call, result)
 		if err := a.record(event.Finished{Call: open.Plan.Call.ID, Result: result}); err != nil {
 			return err
