@@ -48,7 +48,7 @@ func TestR126_WhatACallChangedBesideIsInItsResult(t *testing.T) {
 	if diff := cmp.Diff(want, a.story); diff != "" {
 		t.Error(diff)
 	}
-	for call, text := range map[string]string{"c1": "ok\n[also changed]", "c2": "ok", "c3": "io: io\n[also changed]"} {
+	for call, text := range map[string]string{"c1": "ok\n[also changed]", "c2": "ok", "c3": "io\n[also changed]"} {
 		var edits []edit.Intent
 		if call != "c2" {
 			edits = []edit.Intent{{Path: call + ".txt"}}
