@@ -115,12 +115,10 @@ func (st store) newest(root string) (string, error) {
 	return "", usage("there is no session in %s yet; `belay run \"GOAL\"` starts one", root)
 }
 
-// rootOf returns the workspace of session id, "" if it cannot be read.
+// rootOf returns the workspace of session id, "" if nothing that is intact says
+// it.
 func (st store) rootOf(id string) string {
-	for e, err := range journal.Read(st.path(id)) {
-		if err != nil {
-			return ""
-		}
+	for e := range journal.Read(st.path(id)) { // damage is for who shows the session
 		if opened, ok := e.Body.(event.Opened); ok {
 			return opened.Root
 		}
