@@ -178,6 +178,7 @@ func TestEventOverTheLimit(t *testing.T) {
 }
 
 func TestBug_N05_HostileTextRoundTrips(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("0123456789abcde\u00e9", 5<<20/17)
 	both(t, func(t *testing.T, open func(Options) *Journal) {
 		j := open(Options{Now: clock()})
@@ -222,6 +223,7 @@ func TestBug_N05_HostileTextRoundTrips(t *testing.T) {
 
 // Strings near the limit, and bodies too long for a line without any such.
 func TestLargeBodies(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, open func(Options) *Journal) {
 		j := open(Options{})
 		defer j.Close()

@@ -1,3 +1,5 @@
+//go:build unix
+
 package journal
 
 import (
@@ -61,42 +63,8 @@ func TestPromise_P06_OneWriter(t *testing.T) {
 	}
 }
 
-const racers = 50 // in each of four processes, four at a time
-
-// race is a program in which many want one session, each once.
-func race(dir string) {
-	var them sync.WaitGroup
-	turn := make(chan bool, 4)
-	for i := range racers {
-		them.Go(func() {
-			turn <- true
-			defer func() { <-turn }()
-			var locked *Locked
-			j, err := Open(dir, nil)
-			for ; errors.As(err, &locked); j, err = Open(dir, nil) {
-				runtime.Gosched()
-			}
-			if err != nil {
-				fmt.Println(err)
-				return
-			}
-			inside := dir + ".inside"
-			f, err := os.OpenFile(inside, os.O_CREATE|os.O_EXCL, 0o600)
-			if err != nil {
-				fmt.Println("not alone:", err)
-			}
-			f.Close()
-			must(j.Append(event.Asked{Text: fmt.Sprint(os.Getpid(), i)}))
-			os.Remove(inside)
-			if err := j.Close(); err != nil {
-				fmt.Println(err)
-			}
-		})
-	}
-	them.Wait()
-}
-
 func TestPromise_P06_ManyWantOneSession(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "s")
 	var them sync.WaitGroup
 	for range 4 {

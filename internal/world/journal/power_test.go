@@ -16,7 +16,8 @@ import (
 )
 
 func TestPromise_P03_PowerCuts(t *testing.T) {
-	powerCuts(t, 1, 1200)
+	t.Parallel()
+	powerCuts(t, 1, 500)
 }
 
 // powerCuts runs as many sessions, each with several lives, on a disk that

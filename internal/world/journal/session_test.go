@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/belay-agent/belay/internal/contract/event"
@@ -77,6 +78,41 @@ func shortSession(dir string) int {
 		return 0
 	}
 	return 3
+}
+
+const racers = 50 // in each of four processes, two at a time
+
+// race is a program in which many want one session, each once.
+func race(dir string) {
+	var them sync.WaitGroup
+	turn := make(chan bool, 2)
+	for i := range racers {
+		them.Go(func() {
+			turn <- true
+			defer func() { <-turn }()
+			var locked *Locked
+			j, err := Open(dir, nil)
+			for ; errors.As(err, &locked); j, err = Open(dir, nil) {
+				runtime.Gosched()
+			}
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			inside := dir + ".inside"
+			f, err := os.OpenFile(inside, os.O_CREATE|os.O_EXCL, 0o600)
+			if err != nil {
+				fmt.Println("not alone:", err)
+			}
+			f.Close()
+			must(j.Append(event.Asked{Text: fmt.Sprint(os.Getpid(), i)}))
+			os.Remove(inside)
+			if err := j.Close(); err != nil {
+				fmt.Println(err)
+			}
+		})
+	}
+	them.Wait()
 }
 
 // runSession runs that program under another, if there is a wrapper, and checks
