@@ -25,9 +25,9 @@ func (s System) doctorCommand() *cobra.Command {
 		Short: "Check sessions, settings and this machine, and say which promises hold here",
 		Long: `Check every session, or one: each record, the chain over all of them, every artifact,
 and that the events fit together. Then check the settings and what the machine has,
-and say which promises hold here; docs/promises.md says what each one means. Nothing is changed without --repair, which does only
-what cannot lose anything, and says what it did. The exit status is 6 if something is
-not as it was written.`,
+and say which promises hold here: what each of them means is in docs/promises.md.
+Nothing is changed without --repair, which does only what cannot lose anything, and
+says what it did. The exit status is 6 if something is not as it was written.`,
 		Example: `  belay doctor
   belay doctor 01J8Z3KQ --repair
   belay doctor --json | jq '.promises[] | select(.holds != "full")'`,
@@ -170,7 +170,7 @@ func (s System) checkMachine() []machineCheck {
 	checks = append(checks, check("shell", err, fmt.Sprint(shell)))
 	git, err := process.Look("git", s.childEnv(c))
 	return append(checks, check("git", err, git),
-		machineCheck{What: "sandbox", Note: "commands run as you, and are asked about outside full", later: true})
+		machineCheck{What: "sandbox", Note: "commands run as you; outside full each is asked about, unless a rule settles it", later: true})
 }
 
 // canKeep reports whether a session can be kept, by keeping one.
