@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -407,7 +408,8 @@ func TestR039_AListingThatTimesOutIsPartial(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx := &expiring{Context: t.Context(), after: 20}
+		ctx := &expiring{Context: t.Context()}
+		ctx.left.Store(20)
 		r, err := action.Do(ctx, tool.Env{})
 		if err != nil {
 			t.Fatal(err)
@@ -422,11 +424,11 @@ func TestR039_AListingThatTimesOutIsPartial(t *testing.T) {
 // An expiring context is over when it has been asked a number of times.
 type expiring struct {
 	context.Context
-	after int
+	left atomic.Int64
 }
 
 func (e *expiring) Err() error {
-	if e.after--; e.after < 0 {
+	if e.left.Add(-1) < 0 {
 		return context.DeadlineExceeded
 	}
 	return nil

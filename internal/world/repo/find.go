@@ -27,16 +27,18 @@ var ErrPattern = errors.New("bad pattern")
 
 // Skipped is what a search left out.
 type Skipped struct {
-	Hidden  int      `json:"hidden"`  // entries; a directory counts as one
-	Ignored int      `json:"ignored"` // entries; a directory counts as one
-	Links   int      `json:"links"`   // to files that are not below the start, which a search does not open
-	Unread  []string `json:"unread,omitempty"`
+	Hidden  int      `json:"hidden"`           // entries; a directory counts as one
+	Ignored int      `json:"ignored"`          // entries; a directory counts as one
+	Links   int      `json:"links"`            // to files that are not below the start, which a search does not open
+	Failed  int      `json:"failed,omitempty"` // files and directories that could not be read
+	Unread  []string `json:"unread,omitempty"` // the first of those
 }
 
 // maxUnread is how many paths that could not be read are named.
 const maxUnread = 20
 
 func (s *Skipped) unread(path string) {
+	s.Failed++
 	if len(s.Unread) < maxUnread {
 		s.Unread = append(s.Unread, path)
 	}

@@ -1,24 +1,37 @@
 package repo
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"math/rand/v2"
 	"regexp"
+	"runtime"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // FuzzMatch compares the matcher with a dumb oracle: each line by itself, with
 // the regular expression as it was given.
 func FuzzMatch(f *testing.F) {
-	for _, p := range []string{"foo", "a+b", `\s+$`, `^$`, "x*", `[^a]*b`, `(?i)HTTP`, `(?s)a.b`, `a|\n`, `\bfoo\b`, `\Bo`, `é|日`, `[\n]`, `(ab){2,3}c`, `\d{3}`, `.`} {
+	long := strings.Repeat("foo bar ", 100)
+	for _, p := range []string{
+		"foo", "a+b", `\s+$`, `^$`, "x*", `[^a]*b`, `(?i)HTTP`, `(?s)a.b`, `a|\n`, `\bfoo\b`, `\Bo`, `é|日`, `[\n]`,
+		`(ab){2,3}c`, `\d{3}`, `.`, `\Afoo`, `b\z`, `(?i)mask`, `(?i)é`, `(foo|bar)[0-9]?`, `foo|x\b`, `(?U)a+`, `[kK]`,
+		`(?i)[a-c]x|ks`, `foo bar$`, "\r", "\uFFFD", `\pL\PL`, `x|(?i:Y)z`, `o\b.*r`, `\xff`,
+	} {
 		f.Add(p, "foo bar\nab\n\nx foo\r\n  \nababc 日本é http\n123\nab")
+		f.Add(p, "ma\u017F\u212A MASK É\n"+long+"\nmask\n\n"+long+"1")
 	}
 	f.Fuzz(func(t *testing.T, pattern, text string) {
-		if !utf8.ValidString(text) || strings.Contains(pattern, `\z`) || strings.Contains(pattern, `\A`) || strings.Contains(pattern, "-m") {
-			t.Skip() // the ends of a text are not those of a line
+		if !utf8.ValidString(text) || strings.Contains(pattern, "-m") {
+			t.Skip()
 		}
 		m, err := newMatcher(pattern, 0)
 		if err != nil {
@@ -33,55 +46,176 @@ func FuzzMatch(f *testing.F) {
 		}
 		var want []int
 		for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-			if text != "" && len(line) <= maxLine && re.MatchString(line) {
+			if text != "" && re.MatchString(line) {
 				want = append(want, i+1)
 			}
 		}
-		hits, total := m.search(text, 1_000_000)
+		hits, total := search(m, text)
 		var got []int
 		for _, h := range hits {
-			if h.Column == 0 && len(h.Text) <= maxLine {
-				got = append(got, h.Line)
-			}
+			got = append(got, h.Line)
 		}
-		if len(hits) != total {
-			t.Errorf("%d hits of %d", len(hits), total)
+		if len(hits) != total || !slices.IsSorted(got) {
+			t.Errorf("%d hits of %d, in the lines %v", len(hits), total, got)
 		}
-		if longest(text) <= maxLine && !cmp.Equal(want, got) {
+		if got = slices.Compact(got); !cmp.Equal(want, got, cmpopts.EquateEmpty()) {
 			t.Errorf("lines of %q that match %q: %v, want %v", text, pattern, got, want)
 		}
 	})
 }
 
-func longest(text string) int {
-	n := 0
-	for line := range strings.SplitSeq(text, "\n") {
-		n = max(n, len(line))
+// The windows of a long line are those that an oracle finds who knows where each
+// match begins.
+func TestWindowsShowEachMatchOnce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		var b strings.Builder
+		for b.Len() < 2_000+rng.IntN(2_000) {
+			b.WriteString([]string{"x", "y", " ", "日", "ab", strings.Repeat("-", 250)}[rng.IntN(6)])
+		}
+		line := b.String()
+		pattern := []string{"x", `\bx`, "x|y", `(?i)AB`, "日+", `[xy]`, `x\b`, `\Bx`, "y$"}[rng.IntN(9)]
+		re := regexp.MustCompile(pattern)
+		var want []int
+		for at := 0; at < len(line); {
+			var loc []int
+			for _, l := range re.FindAllStringIndex(line, -1) { // of one character each, or two
+				if l[0] >= at {
+					loc = l
+					break
+				}
+			}
+			if loc == nil {
+				break
+			}
+			from := boundary([]byte(line), max(loc[0]-lead, 0))
+			at = boundary([]byte(line), min(from+maxLine, len(line)))
+			want = append(want, from+1)
+		}
+		m, err := newMatcher(pattern, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, _ := search(m, line)
+		var got []int
+		for _, h := range hits {
+			got = append(got, h.Column)
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("windows of %q in %q (-want +got):\n%s", pattern, line, d)
+		}
 	}
-	return n
 }
 
-func TestRequiredLiteral(t *testing.T) {
-	for pattern, want := range map[string]string{
-		"foo":             "foo",
-		"foo.*barbaz":     "barbaz",
-		"(foo)+":          "foo",
-		"(foo)*b":         "b",
-		"foo|bar":         "",
-		"(?i)foo":         "",
-		"(ab){2,}":        "ab",
-		"(ab){0,2}":       "",
-		`func \w+\(`:      "func ",
-		`fo(o|b)`:         "fo",
-		`x?`:              "",
-		`^package\s+main`: "package",
+// An expiring context is over when it has been asked a number of times.
+type expiring struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (e *expiring) Err() error {
+	if e.left.Add(-1) < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// A search ends inside one file, and what it had found by then counts: between
+// lines, between the hits of one line, and in a line that never matches.
+func TestR018_R039_SearchEndsInsideOneFile(t *testing.T) {
+	for name, c := range map[string]struct{ pattern, text string }{
+		"lines":          {"x+", strings.Repeat("x\n", 1<<18)},
+		"plain lines":    {"x", strings.Repeat("x\n", 1<<18)},
+		"one line":       {"[xz]+y", strings.Repeat("xy------", 1<<15)},
+		"one line plain": {"xy", strings.Repeat("xy------", 1<<15)},
+		"no hit":         {"[xz]+y", strings.Repeat("xx------", 1<<15)},
+		"no hit later":   {"[xz]+y", "zy" + strings.Repeat("xx------", 1<<15)},
+	} {
+		m, err := newMatcher(c.pattern, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := &expiring{Context: t.Context()}
+		ctx.left.Store(3)
+		hits, total, err := m.search(ctx, []byte(c.text), 10)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v, want the end of its context", name, err)
+		}
+		_, all, err := m.search(t.Context(), []byte(c.text), 10)
+		if err != nil || total > all || all > 1 && (total == 0 || total == all || len(hits) == 0) {
+			t.Errorf("%s: %d hits of %d before the end, %d kept, %v", name, total, all, len(hits), err)
+		}
+	}
+}
+
+// What is kept of a search does not grow with what it finds: a line of 32 MiB with
+// millions of hits takes little beside itself.
+func TestBug_G06_MemoryIsBounded(t *testing.T) {
+	for pattern, size := range map[string]int{"x": 32 << 20, "[xz]": 1 << 20} { // the engine is slow
+		text := bytes.Repeat([]byte("xy"), size/2)
+		m, err := newMatcher(pattern, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		hits, total, err := m.search(t.Context(), text, 100)
+		runtime.ReadMemStats(&after)
+		if err != nil || len(hits) != 100 || total < size/maxLine {
+			t.Errorf("%s: %d hits of %d, %v", pattern, len(hits), total, err)
+		}
+		if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
+			t.Errorf("%s: %d bytes were allocated", pattern, got)
+		}
+	}
+}
+
+func search(m *matcher, text string) ([]Hit, int) {
+	hits, total, err := m.search(context.Background(), []byte(text), 1_000_000)
+	if err != nil {
+		panic(err)
+	}
+	return hits, total
+}
+
+func TestEachMatchContainsANeedle(t *testing.T) {
+	for pattern, want := range map[string][]string{
+		"foo":                        {"foo"},
+		"foo.*barbaz":                {"barbaz"},
+		"(foo)+":                     {"foo"},
+		"(foo)*b":                    {"b"},
+		"foo|bar":                    {"foo", "bar"},
+		"foo|bar*":                   {"foo", "ba"},
+		"foo|.*":                     nil,
+		"(?i)Foo":                    {"foo"},
+		"(?i)grüße und":              {"e und"},
+		"a(?i)B":                     {"ab"},
+		"(ab){2,}":                   {"ab"},
+		"(ab){0,2}":                  nil,
+		`func \w+\(`:                 {"func "},
+		"fo(o|b)":                    {"foo", "fob"},
+		"x?":                         nil,
+		"x?yz":                       {"xyz", "yz"},
+		`^package\s+main`:            {"package"},
+		"[a-c]d":                     {"ad", "bd", "cd"},
+		"[a-z]d":                     {"d"},
+		`(k[mz]alloc|calloc)\([^,]*`: {"kmalloc(", "kzalloc(", "calloc("},
+		`\d+`:                        nil,
 	} {
 		m, err := newMatcher(pattern, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.literal != want {
-			t.Errorf("every match of %q contains %q, want %q", pattern, m.literal, want)
+		var got []string
+		if m.needles != nil {
+			for _, s := range m.needles.texts {
+				got = append(got, string(s))
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("every match of %q contains one of (-want +got):\n%s", pattern, d)
 		}
 	}
 }
@@ -112,7 +246,7 @@ func TestHitsOfALongLineAreWindows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits, total := m.search("before\n"+line+"\nafter\n", 10)
+	hits, total := search(m, "before\n"+line+"\nafter\n")
 	if total != 2 || len(hits) != 2 {
 		t.Fatalf("%d hits of %d, want 2 of 2", len(hits), total)
 	}
