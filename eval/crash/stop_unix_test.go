@@ -139,7 +139,7 @@ func endless(d modeltest.Dialect) (*httptest.Server, <-chan struct{}) {
 		Calls: []modeltest.Call{{Tool: "Bash", Args: `{"command":"sleep 99 >/dev/null 2>&1 &"}`}}, Stop: model.Calls, Usage: usage,
 	}))
 	events := d.Events(modeltest.Reply{Text: "and so on and so on and so on", Stop: model.End, Usage: usage})
-	opening, more := d.Stream(events[:2]), d.Stream(events[2:3])
+	opening, more := d.Stream(events[:3]), d.Stream(events[3:4]) // a piece of text in both
 	talking := make(chan struct{})
 	var mu sync.Mutex
 	requests := 0
