@@ -2,10 +2,10 @@ package toolbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
+	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/effect"
@@ -13,136 +13,243 @@ import (
 	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
-// maxDiff is how many bytes of a diff the result of a change shows.
-const maxDiff = 8 << 10
+// maxDiff is how many bytes of a diff the result of a change shows, and maxTries
+// how often a change is worked out afresh because someone else was faster.
+const (
+	maxDiff  = 8 << 10
+	maxTries = 5
+)
 
-// A changed file is described by these words and figures.
-type changed struct {
-	verb         string // Edit
-	done         string // edited
+// A changer is what the tools that change files work with. One without shown
+// merges nothing.
+type changer struct {
+	w     *workspace.Workspace
+	shown *shown
+}
+
+// A revision is one file of a change: what is done to it, and how it is shown
+// before and after.
+type revision struct {
+	edit.Intent
+	before, after string // Content
+	theirs        string // what someone else has changed since the model saw it, as a diff; "" for nothing
+	known         bool   // the model knows it afterwards
+}
+
+// A change is what a call comes to, worked out and not yet made.
+type change struct {
+	verb         string // Edit a.go
+	done         string // edited a.go
 	replacements int
+	notes        []string // for the model, a line each
+	revisions    []revision
+	many         bool // the data are of several files
+	asks         bool // a person has to settle it first
 }
 
-type changeData struct {
-	Path         string `json:"path"`
-	Added        int    `json:"added"`
-	Removed      int    `json:"removed"`
-	Replacements int    `json:"replacements,omitempty"`
-	Created      bool   `json:"created"`
-	Digest       string `json:"digest"`
-	Detached     bool   `json:"detached,omitempty"` // from its other hard links
-	Truncated    bool   `json:"truncated"`          // the diff in the text
-}
+// A maker works out a change of the files as they are now. Conflicts with what
+// someone else has changed are put to settle.
+type maker func(ctx context.Context, s settler) (change, error)
 
-// A fingerprint is what settling a change needs: the file, its digest before and
-// after, and the name of what may be left beside it.
-type fingerprint struct {
-	Path    string        `json:"path"`
-	Pre     string        `json:"pre"` // "" for no file
-	Want    string        `json:"want"`
-	Regions []edit.Region `json:"regions"`
-	Temp    string        `json:"temp,omitempty"`
-}
-
-func (f fingerprint) intent() edit.Intent {
-	return edit.Intent{Path: f.Path, Base: f.Pre, Result: f.Want, Regions: f.Regions}
-}
-
-// changing is the action of making i.
-func changing(ctx context.Context, w *workspace.Workspace, i edit.Intent, c changed) (*tool.Action, error) {
-	diff, err := w.Diff([]edit.Intent{i})
-	if err != nil {
-		return nil, failed(ctx, w, i.Path, err)
+func (c change) intents() []edit.Intent {
+	out := make([]edit.Intent, len(c.revisions))
+	for n, r := range c.revisions {
+		out[n] = r.Intent
 	}
-	i.Result = diff.Digests[i.Path]
+	return out
+}
+
+// action is the action of making what work works out.
+func (f *changer) action(ctx context.Context, in tool.Input, work maker) (*tool.Action, error) {
+	asks, settle := false, settler(refuse)
+	if in.Asks {
+		settle = func(target, []edit.Conflict) (func(edit.Conflict) []byte, error) {
+			asks = true
+			return func(c edit.Conflict) []byte { return c.Mine }, nil // the most that can come of it
+		}
+	}
+	c, err := work(ctx, settle)
+	if err != nil {
+		return nil, err
+	}
+	c.asks = asks
+	intents := c.intents()
+	diff, err := f.w.Diff(intents)
+	if err != nil {
+		return nil, failed(ctx, f.w, intents[0].Path, err)
+	}
+	var parts []tool.Part
+	for n := range intents {
+		intents[n].Result = diff.Digests[intents[n].Path]
+		c.revisions[n].Result = intents[n].Result
+		parts = append(parts, tool.Part{Name: intents[n].Path, Effects: effect.Set{
+			{Kind: effect.Read, On: intents[n].Path}, {Kind: effect.Write, On: intents[n].Path},
+		}})
+	}
 	temp := workspace.Temp()
-	return &tool.Action{
-		Parts: []tool.Part{{Name: i.Path, Effects: effect.Set{
-			{Kind: effect.Read, On: i.Path}, {Kind: effect.Write, On: i.Path},
-		}}},
-		Summary:     oneLine(fmt.Sprintf("%s %s (+%d -%d)", c.verb, i.Path, diff.Added, diff.Removed)),
-		Preview:     diff.Unified,
-		Edits:       []edit.Intent{i},
-		Fingerprint: data(fingerprint{Path: i.Path, Pre: i.Base, Want: i.Result, Regions: i.Regions, Temp: temp}),
-		Do: func(ctx context.Context, _ tool.Env) (tool.Result, error) {
+	a := &tool.Action{
+		Parts: parts, Preview: diff.Unified, Edits: intents,
+		Summary:     oneLine(fmt.Sprintf("%s (+%d -%d)", c.verb, diff.Added, diff.Removed)),
+		Fingerprint: data(fingerprintOf(temp, intents)),
+		Do: func(ctx context.Context, env tool.Env) (tool.Result, error) {
 			if err := ctx.Err(); err != nil {
 				return ended(err), nil
 			}
-			diff, err := w.WriteAs(temp, []edit.Intent{i})
-			if err != nil {
-				return tool.Result{}, failed(ctx, w, i.Path, err)
-			}
-			return c.result(i, diff), nil
+			return f.do(ctx, temp, c, work, env)
 		},
-	}, nil
+	}
+	if c.asks {
+		a.Summary = oneLine(c.verb + " (you changed the same lines: you will be asked)")
+	}
+	return a, nil
+}
+
+// do makes c. If a file is not as c was made against, it is worked out afresh:
+// what can be merged with the change of someone else is.
+//
+// After a crash in such a second attempt the fingerprint does not fit, and the
+// answer is that the file is neither as before nor as planned.
+func (f *changer) do(ctx context.Context, temp string, c change, work maker, env tool.Env) (tool.Result, error) {
+	settle := settler(refuse)
+	if env.Ask != nil {
+		settle = asking(ctx, env.Ask)
+	}
+	declared := c.intents()
+	for tries := 0; ; tries++ {
+		if c.asks {
+			next, err := work(ctx, settle)
+			if err != nil {
+				return tool.Result{}, err
+			}
+			c = next
+			if err := within(c.intents(), declared); err != nil {
+				return tool.Result{}, err
+			}
+		}
+		diff, err := f.w.WriteAs(temp, c.intents())
+		if err == nil {
+			return f.result(c, diff), nil
+		}
+		stale, ok := errors.AsType[*workspace.StaleError](err)
+		if !ok || stale.Want == "" || tries == maxTries || ctx.Err() != nil || f.shown == nil {
+			return tool.Result{}, failed(ctx, f.w, c.revisions[0].Path, err)
+		}
+		c.asks = true
+	}
+}
+
+// within refuses a change of files that nobody was told of.
+func within(now, declared []edit.Intent) error {
+	for _, i := range now {
+		if !slices.ContainsFunc(declared, func(d edit.Intent) bool { return d.Path == i.Path }) {
+			return &tool.Failure{
+				Kind: tool.Stale, Message: "the change would reach " + i.Path + " too since other files changed meanwhile",
+				Hint: "send the call again", Retry: true,
+			}
+		}
+	}
+	return nil
+}
+
+type changeData struct {
+	Path         string  `json:"path"`
+	Added        int     `json:"added"`
+	Removed      int     `json:"removed"`
+	Replacements int     `json:"replacements,omitempty"`
+	Created      bool    `json:"created"`
+	Gone         bool    `json:"gone,omitempty"` // removed, or moved away
+	Digest       string  `json:"digest"`
+	Detached     bool    `json:"detached,omitempty"` // from its other hard links
+	Inexact      string  `json:"inexact,omitempty"`  // how the match was loosened
+	Merged       bool    `json:"merged,omitempty"`   // with a change of someone else
+	Syntax       *syntax `json:"syntax,omitempty"`   // where it cannot be parsed
+	Truncated    bool    `json:"truncated"`          // the diff in the text
+}
+
+type changesData struct {
+	Files     []changeData `json:"files"`
+	Added     int          `json:"added"`
+	Removed   int          `json:"removed"`
+	Truncated bool         `json:"truncated"`
 }
 
 // result says what was changed. A file that was created is not shown again to
 // the model that has just sent it.
-func (c changed) result(i edit.Intent, diff workspace.Diff) tool.Result {
-	d := changeData{
-		Path: i.Path, Added: diff.Added, Removed: diff.Removed, Replacements: c.replacements,
-		Created: i.Base == "", Digest: i.Result, Detached: len(diff.Detached) > 0,
+func (f *changer) result(c change, diff workspace.Diff) tool.Result {
+	r := tool.Result{Status: tool.Success, Seen: make(map[string]string)}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s (+%d -%d)\n", c.done, diff.Added, diff.Removed)
+	for _, n := range c.notes {
+		fmt.Fprintf(&text, "(%s)\n", n)
 	}
-	text := fmt.Sprintf("%s %s (+%d -%d)\n", c.done, i.Path, d.Added, d.Removed)
-	if d.Detached {
-		text += "(it had other hard links, which keep the old content)\n"
-	}
-	if !d.Created {
-		short, cut := tool.Excerpt(diff.Unified, maxDiff, "")
-		text += short
-		d.Truncated = cut
-	}
-	return tool.Result{
-		Status: tool.Success, Text: text, Data: data(d),
-		Seen: map[string]string{i.Path: i.Result}, Edits: []edit.Intent{i},
-	}
-}
-
-// A settler is a tool that changes one file, and finds out from the file how a
-// call ended.
-type settler struct {
-	tool.Tool
-	w *workspace.Workspace
-}
-
-func settling(w *workspace.Workspace, t tool.Tool) tool.Tool { return settler{t, w} }
-
-// Settle compares the file with what it was and what it should have become, and
-// removes what the change left beside it.
-func (s settler) Settle(ctx context.Context, _ tool.Plan, b json.RawMessage) (*tool.Result, error) {
-	var f fingerprint
-	if err := json.Unmarshal(b, &f); err != nil {
-		return nil, fmt.Errorf("settle: read the fingerprint: %w", err)
-	}
-	if f.Temp != "" {
-		if err := s.w.Clear(f.Temp, []edit.Intent{f.intent()}); err != nil {
-			r := tool.Failed(failed(ctx, s.w, f.Path, err))
-			return &r, nil
+	var files []changeData
+	for n := range c.revisions {
+		v := &c.revisions[n]
+		v.Result = diff.Digests[v.Path]
+		d := changeData{
+			Path: v.Path, Created: v.Base == "", Gone: v.Remove, Digest: v.Result, Inexact: v.Inexact,
+			Detached: slices.Contains(diff.Detached, v.Path), Merged: v.theirs != "",
 		}
+		name := "it"
+		if c.many {
+			d.Added, d.Removed = tally(v.before, v.after)
+			name = v.Path
+		}
+		if d.Detached {
+			fmt.Fprintf(&text, "(%s had other hard links, which keep the old content)\n", name)
+		}
+		if !v.Remove {
+			if d.Syntax = broken(v.Path, d.Created, v.before, v.after); d.Syntax.news() {
+				fmt.Fprintf(&text, "(warning: %s can no longer be parsed: %s)\n", name, d.Syntax.Error)
+			}
+		}
+		if v.known {
+			r.Seen[v.Path] = v.Result
+			if !v.Remove {
+				f.shown.put(v.Result, v.after)
+			}
+		}
+		files = append(files, d)
 	}
-	have := ""
-	text, err := s.w.Read(f.Path)
-	switch {
-	case err == nil:
-		have = text.Digest
-	case !errors.Is(err, fs.ErrNotExist):
-		r := tool.Failed(failed(ctx, s.w, f.Path, err))
-		return &r, nil
+	short, cut := "", false
+	if c.many || !files[0].Created {
+		short, cut = tool.Excerpt(diff.Unified, maxDiff, "")
+		text.WriteString(short)
 	}
-	switch have {
-	case f.Want:
-		return &tool.Result{
-			Status: tool.Success, Text: f.Path + " holds the change: it was made before the interruption",
-			Seen: map[string]string{f.Path: f.Want}, Edits: []edit.Intent{f.intent()},
-		}, nil
-	case f.Pre:
-		return nil, nil
+	for n := range c.revisions {
+		f.merged(&text, &c.revisions[n], &r)
 	}
-	r := tool.Failed(&tool.Failure{
-		Kind:    tool.Stale,
-		Message: fmt.Sprintf("%s is neither as it was before the change nor as the change makes it", f.Path),
-		Hint:    readAgain, Detail: staleDetail(f.Want, have),
-	})
-	return &r, nil
+	r.Text, r.Edits = text.String(), c.intents()
+	if c.many {
+		r.Data = data(changesData{Files: files, Added: diff.Added, Removed: diff.Removed, Truncated: cut})
+		return r
+	}
+	d := files[0]
+	d.Added, d.Removed, d.Replacements, d.Truncated = diff.Added, diff.Removed, c.replacements, cut
+	r.Data = data(d)
+	return r
+}
+
+// merged shows what someone else had changed. Only if that is all shown does the
+// model know the file.
+func (f *changer) merged(text *strings.Builder, v *revision, r *tool.Result) {
+	if v.theirs == "" {
+		return
+	}
+	fmt.Fprintf(text, "(merged: someone else had changed %s since you read it, as follows)\n", v.Path)
+	short, cut := tool.Excerpt(v.theirs, maxDiff, "")
+	text.WriteString(short)
+	if cut {
+		delete(r.Seen, v.Path)
+		text.WriteString("(not all is shown: read it again)\n")
+	}
+}
+
+// tally returns how many lines a change adds and removes.
+func tally(before, after string) (added, removed int) {
+	for _, r := range edit.Between([]byte(before), []byte(after)) {
+		added += lineCount(string(r.New))
+		removed += lineCount(string(r.Old))
+	}
+	return added, removed
 }

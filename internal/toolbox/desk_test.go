@@ -20,6 +20,7 @@ type desk struct {
 	w     *workspace.Workspace
 	tools map[string]tool.Tool
 	seen  map[string]string
+	asks  bool // a person can be asked
 }
 
 // withheld is what Read would ask about here, or deny, and would not at base.
@@ -44,8 +45,9 @@ func newDesk(t testing.TB, files map[string]string) *desk {
 		put(t, d.dir, path, content)
 	}
 	d.w = opened(t, d.dir)
+	f := &changer{w: d.w, shown: new(shown)}
 	for _, tl := range []tool.Tool{
-		LS(d.w), Glob(d.w), Grep(d.w, d.withheld), Read(d.w), Write(d.w), Edit(d.w), MultiEdit(d.w), Todo(),
+		LS(d.w), Glob(d.w), Grep(d.w, d.withheld), shower{Read(d.w), d.w, f.shown}, f.write(), f.edit(), f.multiEdit(), Todo(),
 	} {
 		d.tools[tl.Spec().Name] = tl
 	}
@@ -59,7 +61,7 @@ func (d *desk) prepare(name string, args map[string]any) (*tool.Action, error) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return d.tools[name].Prepare(d.t.Context(), tool.Input{Call: "c1", Args: b, Seen: maps.Clone(d.seen)})
+	return d.tools[name].Prepare(d.t.Context(), tool.Input{Call: "c1", Args: b, Seen: maps.Clone(d.seen), Asks: d.asks})
 }
 
 // call makes a call and returns how it ended.

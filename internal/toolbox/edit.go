@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/world/workspace"
 )
@@ -28,100 +27,96 @@ type replacement struct {
 	All bool   `json:"all,omitempty" jsonschema:"replace every occurrence"`
 }
 
-// Edit returns the tool that replaces a piece of text in a file.
-func Edit(w *workspace.Workspace) tool.Tool {
-	return settling(w, tool.New(changes("Edit", editDescription), func(ctx context.Context, args editArgs, in tool.Input) (*tool.Action, error) {
-		return editing(ctx, w, args.Path, []replacement{args.replacement}, in)
-	}))
+// Edit returns the tool that replaces a piece of text in a file. One that is made
+// alone does not know what other tools have shown, so it merges nothing.
+func Edit(w *workspace.Workspace) tool.Tool { return (&changer{w: w}).edit() }
+
+func (f *changer) edit() tool.Tool {
+	return settling{tool.New(changes("Edit", editDescription), func(ctx context.Context, args editArgs, in tool.Input) (*tool.Action, error) {
+		return f.editing(ctx, args.Path, []replacement{args.replacement}, in)
+	}), f.w}
 }
 
 // editing is the action of making several replacements in a file, each in the
 // result of those before it: all or none.
-func editing(ctx context.Context, w *workspace.Workspace, path string, edits []replacement, in tool.Input) (*tool.Action, error) {
-	text, err := known(ctx, w, path, in.Seen)
-	if err != nil {
-		return nil, err
-	}
-	regions, count, err := replaced(text, edits)
-	if err != nil {
-		return nil, failed(ctx, w, path, err)
-	}
-	i := edit.Intent{Path: text.Path, Base: text.Digest, Regions: regions}
-	return changing(ctx, w, i, changed{verb: "Edit", done: "edited", replacements: count})
-}
-
-// known reads a file that is to be changed, and refuses one that the model has
-// not read or that has changed since.
-func known(ctx context.Context, w *workspace.Workspace, path string, seen map[string]string) (workspace.Text, error) {
-	text, err := w.Read(path)
-	if err != nil {
-		return text, failed(ctx, w, path, err)
-	}
-	switch digest := seen[text.Path]; digest {
-	case text.Digest:
-		return text, nil
-	case "":
-		return text, &tool.Failure{
-			Kind: tool.NotRead, Message: "File not read. You must read before editing.",
-			Hint: "read " + text.Path + ", then send the call again",
-		}
-	default:
-		return text, &tool.Failure{
-			Kind: tool.Stale, Message: "File changed since last read: " + text.Path,
-			Hint: readAgain, Detail: staleDetail(digest, text.Digest),
-		}
-	}
-}
-
-// replaced returns the regions of the file's own bytes that edits come to, and
-// how many places they replace.
-func replaced(text workspace.Text, edits []replacement) (regions []edit.Region, count int, err error) {
-	o := over(text.Content)
-	for n, e := range edits {
-		places, err := apply(&o, e)
+func (f *changer) editing(ctx context.Context, path string, edits []replacement, in tool.Input) (*tool.Action, error) {
+	return f.action(ctx, in, func(ctx context.Context, settle settler) (change, error) {
+		t, err := f.target(ctx, path, in.Seen)
 		if err != nil {
-			if len(edits) > 1 {
-				err.Message = fmt.Sprintf("edit %d of %d: %s; none was made", n+1, len(edits), err.Message)
+			return change{}, err
+		}
+		e := editor{overlay: over(t.base)}
+		if f := e.all(edits); f != nil {
+			return change{}, f
+		}
+		v, err := t.revise(e.splices(), settle)
+		if err != nil {
+			return change{}, failed(ctx, f.w, path, err)
+		}
+		if len(v.Regions) == 0 {
+			return change{}, unchanged(t, "the edits leave the file as it is")
+		}
+		v.Inexact = strings.Join(e.rungs, ", ")
+		return change{
+			verb: "Edit " + t.Path, done: "edited " + t.Path,
+			replacements: e.count, notes: e.notes, revisions: []revision{v},
+		}, nil
+	})
+}
+
+// unchanged is the failure of a change that changes nothing.
+func unchanged(t target, message string) *tool.Failure {
+	f := &tool.Failure{Kind: tool.NoChange, Message: message, Hint: "send what is to be different"}
+	if t.known != t.Digest {
+		f.Message = "someone else has changed " + t.Path + " in just this way since it was read"
+		f.Hint = "read it again and go on from there"
+	}
+	return f
+}
+
+// An editor makes replacements, one after the other.
+type editor struct {
+	overlay
+	count int      // places replaced
+	rungs []string // of the ladder, that were climbed to
+	notes []string
+}
+
+// all makes all the edits, or says which cannot be made.
+func (e *editor) all(edits []replacement) *tool.Failure {
+	for n, r := range edits {
+		which := ""
+		if len(edits) > 1 {
+			which = fmt.Sprintf("edit %d of %d: ", n+1, len(edits))
+		}
+		if f := e.apply(which, r); f != nil {
+			f.Message = which + f.Message
+			if which != "" {
+				f.Message += "; none was made"
 			}
-			return nil, 0, err
-		}
-		count += places
-	}
-	for _, s := range o.splices() {
-		r, err := text.Region(s.start, s.end, s.text)
-		if err != nil {
-			return nil, 0, err
-		}
-		if r.Start < r.End || r.Len > 0 {
-			regions = append(regions, r)
+			return f
 		}
 	}
-	if len(regions) == 0 {
-		return nil, 0, &tool.Failure{
-			Kind: tool.NoChange, Message: "the edits leave the file as it is",
-			Hint: "send what is to be different",
-		}
-	}
-	return regions, count, nil
+	return nil
 }
 
-// apply makes one replacement in o and returns how many places it replaced.
-// The text is matched exactly: nothing but line endings is overlooked.
-func apply(o *overlay, e replacement) (int, *tool.Failure) {
-	if e.Old == "" {
-		return 0, invalid("name the text to replace; Write makes a new file", "old is empty")
+// apply makes one replacement. The text is matched exactly, but for line endings;
+// where that fails, by the ladder.
+func (e *editor) apply(which string, r replacement) *tool.Failure {
+	if r.Old == "" {
+		return invalid("name the text to replace; Write makes a new file", "old is empty")
 	}
-	if e.Old == e.New {
-		return 0, &tool.Failure{
+	if r.Old == r.New {
+		return &tool.Failure{
 			Kind: tool.NoChange, Message: "old and new are the same",
 			Hint: "send what is to be different",
 		}
 	}
-	if strings.Contains(e.New, "\x00") {
-		return 0, noText("new")
+	if strings.Contains(r.New, "\x00") {
+		return noText("new")
 	}
-	now := o.String()
-	old := e.Old
+	now := e.String()
+	old, fresh := r.Old, strings.ReplaceAll(r.New, "\r\n", "\n")
 	offsets := occurrences(now, old)
 	if len(offsets) == 0 {
 		old = strings.ReplaceAll(old, "\r\n", "\n")
@@ -129,12 +124,51 @@ func apply(o *overlay, e replacement) (int, *tool.Failure) {
 	}
 	switch {
 	case len(offsets) == 0:
-		return 0, noMatch(now, old)
-	case len(offsets) > 1 && !e.All:
-		return 0, ambiguous(now, offsets)
+		return e.climb(which, now, old, fresh)
+	case len(offsets) > 1 && !r.All:
+		return ambiguous(now, offsets)
 	}
-	o.replace(offsets, len(old), strings.ReplaceAll(e.New, "\r\n", "\n"))
-	return len(offsets), nil
+	e.replace(offsets, len(old), fresh)
+	e.count += len(offsets)
+	return nil
+}
+
+// climb makes a replacement of text that is not there exactly, if the ladder
+// leads to one place and no more.
+func (e *editor) climb(which, now, old, fresh string) *tool.Failure {
+	p := sheetOf(now)
+	var found []landing
+	if h, ok := hunkOf(old, fresh); ok {
+		found = h.loosely(p, 0)
+	}
+	if len(found) == 0 {
+		found = among(p, old, fresh)
+	}
+	if len(found) != 1 {
+		f := noMatch(now, old)
+		if len(found) > 1 {
+			f.Hint = fmt.Sprintf("%s, and it is alike at lines %s; %s", found[0].rung, linesOf(found), copyExactly)
+		}
+		return f
+	}
+	at := found[0]
+	for _, s := range slices.Backward(at.splices) {
+		e.replace([]int{s.start}, s.end-s.start, s.text)
+	}
+	e.count++
+	if !slices.Contains(e.rungs, at.rung) {
+		e.rungs = append(e.rungs, at.rung)
+	}
+	e.notes = append(e.notes, fmt.Sprintf("%sinexact match at line %d: %s", which, at.line+1, at.rung))
+	return nil
+}
+
+func linesOf(found []landing) string {
+	var all []string
+	for _, l := range found {
+		all = append(all, fmt.Sprint(l.line+1))
+	}
+	return strings.Join(all, ", ")
 }
 
 // noText refuses what would make a file that no tool here can read again.
@@ -183,32 +217,80 @@ func ambiguous(text string, offsets []int) *tool.Failure {
 
 func lineAt(text string, offset int) int { return strings.Count(text[:offset], "\n") + 1 }
 
+const copyExactly = "read the lines again and copy them exactly, spaces and tabs too"
+
 // noMatch says what in text is nearest to old.
 func noMatch(text, old string) *tool.Failure {
 	f := &tool.Failure{
 		Kind: tool.NoMatch, Message: "old is not in the file",
-		Hint: "read the lines again and copy them exactly, spaces and tabs too",
+		Hint: copyExactly,
 	}
 	number := regexp.MustCompile(`(?m)^\s*\d+\t`) // as Read shows the start of a line
 	if stripped := number.ReplaceAllString(old, ""); stripped != old && strings.Contains(text, stripped) {
 		f.Hint = "leave out the line numbers that Read shows"
 		return f
 	}
-	wanted := strings.Split(strings.Trim(old, "\n"), "\n")
-	n := slices.IndexFunc(wanted, func(l string) bool { return strings.TrimSpace(l) != "" })
-	if n < 0 {
+	p, wanted := sheetOf(text), lines(strings.Trim(old, "\n"))
+	at, votes := nearest(p, wanted)
+	if votes == 0 {
 		return f
 	}
-	first := strings.TrimSpace(wanted[n])
-	at := 0
-	for line := range strings.Lines(text) {
-		at++
-		if !strings.Contains(line, first) {
+	for n, l := range wanted {
+		if at+n < p.len() && p.line(at+n) != l {
+			have, _ := tool.Excerpt(p.line(at+n), 200, "")
+			f.Hint = fmt.Sprintf("it is nearest to line %d, where line %d is %q; %s", at+1, at+n+1, have, f.Hint)
+			return f
+		}
+	}
+	f.Hint = fmt.Sprintf("it is nearest to line %d; %s", at+1, f.Hint)
+	return f
+}
+
+// common is how often a line may occur to say where a place is.
+const common = 50
+
+// nearest returns the line of p where most of the wanted lines would be in their
+// places, blanks aside, and how many that are. A first line that is only part of
+// one of p is taken where no whole line is found.
+func nearest(p sheet, wanted []string) (at, votes int) {
+	places := make(map[string][]int)
+	for _, l := range wanted {
+		if l = strings.TrimSpace(l); l != "" {
+			places[l] = nil
+		}
+	}
+	for n := range p.len() {
+		l := strings.TrimSpace(p.line(n))
+		if have, ok := places[l]; ok && len(have) <= common {
+			places[l] = append(have, n)
+		}
+	}
+	count := make(map[int]int)
+	for k, l := range wanted {
+		if have := places[strings.TrimSpace(l)]; len(have) <= common {
+			for _, n := range have {
+				if n >= k {
+					count[n-k]++
+				}
+			}
+		}
+	}
+	for n, c := range count {
+		if c > votes || c == votes && n < at {
+			at, votes = n, c
+		}
+	}
+	if votes > 0 {
+		return at, votes
+	}
+	for _, l := range wanted {
+		if l = strings.TrimSpace(l); l == "" {
 			continue
 		}
-		short, _ := tool.Excerpt(strings.TrimSuffix(line, "\n"), 200, "")
-		f.Hint = fmt.Sprintf("its first line is nearest to line %d, %q; %s", at, short, f.Hint)
-		break
+		if n := strings.Index(p.text, l); n >= 0 {
+			return p.lineOf(n), 1
+		}
+		return 0, 0
 	}
-	return f
+	return 0, 0
 }

@@ -17,12 +17,14 @@ type multiEditArgs struct {
 }
 
 // MultiEdit returns the tool that makes several replacements in one file, all
-// or none.
-func MultiEdit(w *workspace.Workspace) tool.Tool {
-	return settling(w, tool.New(changes("MultiEdit", multiEditDescription), func(ctx context.Context, args multiEditArgs, in tool.Input) (*tool.Action, error) {
+// or none. Like Edit, it merges nothing when it is made alone.
+func MultiEdit(w *workspace.Workspace) tool.Tool { return (&changer{w: w}).multiEdit() }
+
+func (f *changer) multiEdit() tool.Tool {
+	return settling{tool.New(changes("MultiEdit", multiEditDescription), func(ctx context.Context, args multiEditArgs, in tool.Input) (*tool.Action, error) {
 		if len(args.Edits) == 0 {
 			return nil, invalid("send at least one edit", "arguments of MultiEdit: there are no edits")
 		}
-		return editing(ctx, w, args.Path, args.Edits, in)
-	}))
+		return f.editing(ctx, args.Path, args.Edits, in)
+	}), f.w}
 }

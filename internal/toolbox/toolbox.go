@@ -26,14 +26,15 @@ type Options struct {
 
 // All returns the built-in tools, in the order in which the model sees them.
 func All(o Options) []tool.Tool {
+	f := &changer{w: o.Workspace, shown: new(shown)}
 	return []tool.Tool{
 		LS(o.Workspace),
 		Glob(o.Workspace),
 		Grep(o.Workspace, o.Withheld),
-		Read(o.Workspace),
-		Write(o.Workspace),
-		Edit(o.Workspace),
-		MultiEdit(o.Workspace),
+		shower{Read(o.Workspace), o.Workspace, f.shown},
+		f.write(),
+		f.edit(),
+		f.multiEdit(),
 		Bash(o.Host, o.Bash),
 		Todo(),
 	}

@@ -20,55 +20,53 @@ type writeArgs struct {
 	Content string `json:"content"`
 }
 
-// Write returns the tool that makes a file, or replaces all of one.
-func Write(w *workspace.Workspace) tool.Tool {
-	return settling(w, tool.New(changes("Write", writeDescription), func(ctx context.Context, args writeArgs, in tool.Input) (*tool.Action, error) {
-		i, err := written(ctx, w, args, in.Seen)
-		if err != nil {
-			return nil, err
-		}
-		c := changed{verb: "Write", done: "wrote"}
-		if i.Base == "" {
-			c = changed{verb: "Create", done: "created"}
-		}
-		return changing(ctx, w, i, c)
-	}))
+// Write returns the tool that makes a file, or replaces all of one. Like Edit, it
+// merges nothing when it is made alone.
+func Write(w *workspace.Workspace) tool.Tool { return (&changer{w: w}).write() }
+
+func (f *changer) write() tool.Tool {
+	return settling{tool.New(changes("Write", writeDescription), func(ctx context.Context, args writeArgs, in tool.Input) (*tool.Action, error) {
+		return f.action(ctx, in, func(ctx context.Context, settle settler) (change, error) {
+			return f.written(ctx, args, in.Seen, settle)
+		})
+	}), f.w}
 }
 
 // written is what makes the file as args want it.
-func written(ctx context.Context, w *workspace.Workspace, args writeArgs, seen map[string]string) (edit.Intent, error) {
+func (f *changer) written(ctx context.Context, args writeArgs, seen map[string]string, settle settler) (change, error) {
 	if strings.Contains(args.Content, "\x00") {
-		return edit.Intent{}, noText("content")
+		return change{}, noText("content")
 	}
-	at, err := w.Resolve(args.Path)
+	at, err := f.w.Resolve(args.Path)
 	if err != nil {
-		return edit.Intent{}, failed(ctx, w, args.Path, err)
+		return change{}, failed(ctx, f.w, args.Path, err)
 	}
-	if _, err := w.Stat(at); errors.Is(err, fs.ErrNotExist) {
-		return created(at, args.Content), nil
+	if _, err := f.w.Stat(at); errors.Is(err, fs.ErrNotExist) {
+		return change{verb: "Create " + at, done: "created " + at, revisions: []revision{created(at, args.Content)}}, nil
 	}
-	text, err := known(ctx, w, args.Path, seen)
+	t, err := f.target(ctx, args.Path, seen)
 	if err != nil {
-		return edit.Intent{}, err
+		return change{}, err
 	}
-	regions, err := text.Regions(args.Content)
+	var splices []splice
+	for _, r := range edit.Between([]byte(t.base), []byte(strings.ReplaceAll(args.Content, "\r\n", "\n"))) {
+		splices = append(splices, splice{r.Start, r.End, string(r.New)})
+	}
+	v, err := t.revise(splices, settle)
 	if err != nil {
-		return edit.Intent{}, failed(ctx, w, args.Path, err)
+		return change{}, failed(ctx, f.w, args.Path, err)
 	}
-	if len(regions) == 0 {
-		return edit.Intent{}, &tool.Failure{
-			Kind: tool.NoChange, Message: "the file already holds this content",
-			Hint: "go on",
-		}
+	if len(v.Regions) == 0 {
+		return change{}, unchanged(t, "the file already holds this content")
 	}
-	return edit.Intent{Path: text.Path, Base: text.Digest, Regions: regions}, nil
+	return change{verb: "Write " + t.Path, done: "wrote " + t.Path, revisions: []revision{v}}, nil
 }
 
 // created makes a file that does not exist.
-func created(at, content string) edit.Intent {
-	i := edit.Intent{Path: at}
+func created(at, content string) revision {
+	v := revision{Intent: edit.Intent{Path: at}, after: content, known: true}
 	if content != "" {
-		i.Regions = []edit.Region{{Len: len(content), New: []byte(content)}}
+		v.Regions = []edit.Region{{Len: len(content), New: []byte(content)}}
 	}
-	return i
+	return v
 }

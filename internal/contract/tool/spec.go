@@ -75,6 +75,7 @@ type Input struct {
 	Args json.RawMessage
 	Seen map[string]string                              // files as the model knows them: path to digest; read only
 	Open func(handle string) (io.ReadSeekCloser, error) // an artifact
+	Asks bool                                           // Env.Ask will be there: what only a person can say may be left until then
 }
 
 // An Action is a call that has been understood but not yet done.
