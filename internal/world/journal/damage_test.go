@@ -116,4 +116,19 @@ func TestPromise_P03_AGapInWhatWasNeverSafe(t *testing.T) {
 			t.Errorf("without event %d: %v", i+1, err)
 		}
 	}
+
+	// So does what follows an Open, which syncs what it finds.
+	dir, ends, _ = crashed(t, event.Asked{Text: "safe"}, event.Packed{}, event.Packed{})
+	j := must(Open(dir, nil))
+	must(j.Append(event.Packed{}))
+	name = filepath.Join(dir, segmentName(1))
+	whole = must(os.ReadFile(name))
+	j.log.close()
+	clear(whole[ends[1]:ends[2]])
+	if err := os.WriteFile(name, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, nil); !isAt(err, ends[1], 2) {
+		t.Errorf("after an Open: %v", err)
+	}
 }

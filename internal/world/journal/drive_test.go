@@ -25,6 +25,7 @@ type drive struct {
 	fuse int  // changes until the power fails; never if it is negative
 	dead bool // it has
 	full bool // there is no room to be had
+	bare bool // space cannot be set aside
 }
 
 // A node is a file or a directory: as it is, and what of that is safe.
@@ -305,6 +306,9 @@ func (o opened) size() (int64, error) { return o.n.size, nil }
 func (o opened) truncate(n int64) error { return o.d.step(func() { o.n.write(patch{at: n}) }) }
 
 func (o opened) reserve(at, n int64) error {
+	if o.d.bare {
+		return errors.ErrUnsupported
+	}
 	if o.d.full {
 		return syscall.ENOSPC
 	}

@@ -29,6 +29,7 @@ func powerCuts(t *testing.T, first, seeds uint64) {
 	for seed := first; seed < first+seeds; seed++ {
 		s := powered{t: t, seed: seed, r: rand.New(rand.NewPCG(seed, 3)), handles: map[string]string{}, tally: &all}
 		s.drive = newDrive(s.r)
+		s.drive.bare = s.r.IntN(4) == 0
 		for range 2 + s.r.IntN(3) {
 			s.life(s.r.IntN(70))
 		}
@@ -75,7 +76,7 @@ func (s *powered) life(fuse int) {
 		s.cut()
 		return
 	}
-	for range s.r.IntN(15) {
+	for range s.r.IntN(12) * min(s.r.IntN(3), 1) { // often nothing at all
 		s.use(j)
 	}
 	switch s.r.IntN(3) {
@@ -102,18 +103,11 @@ func (s *powered) cut() {
 // failed meanwhile.
 func (s *powered) look(j *Journal) bool {
 	var got []string
-	var states [][sha256.Size]byte
-	sum := sha256.New()
-	for e, err := range j.Since(0) {
-		if err != nil {
-			s.t.Errorf("seed %d: %v", s.seed, err)
-			return false
+	events, states := s.read(j)
+	for i, e := range events {
+		if e.Seq != int64(i+1) {
+			s.t.Errorf("seed %d: event %d at place %d", s.seed, e.Seq, i+1)
 		}
-		if e.Seq != int64(len(states)+1) {
-			s.t.Errorf("seed %d: event %d at place %d", s.seed, e.Seq, len(states)+1)
-		}
-		fmt.Fprint(sum, e.Seq, e.Body)
-		states = append(states, [sha256.Size]byte(sum.Sum(nil)))
 		if name := nameOf(e.Body); name != "" {
 			got = append(got, name)
 		} else if e.Kind() == repaired {
@@ -133,17 +127,27 @@ func (s *powered) look(j *Journal) bool {
 	}
 	if seq, state := j.Snapshot(); seq > 0 {
 		s.tally.snapshots++
-		if !bytes.Equal(state, states[seq-1][:]) {
+		if !bytes.Equal(state, states[seq-1]) {
 			s.t.Errorf("seed %d: the state after event %d is of another history", s.seed, seq)
 		}
 	}
-	if n := len(states); n > 0 && s.r.IntN(3) == 0 {
-		seq := 1 + s.r.IntN(n)
-		if err := j.Keep(int64(seq), states[seq-1][:]); err != nil && !s.drive.dead {
-			s.t.Errorf("seed %d: %v", s.seed, err)
-		}
-	}
 	return !s.drive.dead
+}
+
+// read returns all events, and what they add up to after each.
+func (s *powered) read(j *Journal) (events []event.Event, states [][]byte) {
+	sum := sha256.New()
+	for e, err := range j.Since(0) {
+		if err != nil {
+			if !s.drive.dead {
+				s.t.Errorf("seed %d: %v", s.seed, err)
+			}
+			break
+		}
+		fmt.Fprint(sum, e.Seq, e.Body)
+		events, states = append(events, e), append(states, sum.Sum(nil))
+	}
+	return events, states
 }
 
 func (s *powered) lookInto(j *Journal, handle string) bool {
@@ -179,8 +183,16 @@ func nameOf(b event.Body) string {
 	return ""
 }
 
-// use appends something.
+// use appends something, or keeps the state.
 func (s *powered) use(j *Journal) {
+	if s.r.IntN(6) == 0 {
+		if _, states := s.read(j); len(states) > 0 {
+			seq := len(states) - s.r.IntN(min(3, len(states)))
+			if err := j.Keep(int64(seq), states[seq-1]); err != nil && !s.drive.dead && !s.drive.full && j.failed == nil {
+				s.t.Errorf("seed %d: %v", s.seed, err)
+			}
+		}
+	}
 	if s.r.IntN(8) == 0 {
 		s.drive.full = !s.drive.full
 	}
@@ -212,12 +224,12 @@ func (s *powered) use(j *Journal) {
 func (s *powered) body(j *Journal) event.Body {
 	s.count++
 	name := fmt.Sprintf("%d%s", s.count, strings.Repeat(" ", s.r.IntN(700)))
-	switch s.r.IntN(5) {
+	switch s.r.IntN(7) {
 	case 0:
 		return event.Asked{Text: name}
 	case 1:
 		return event.Finished{Call: name, Result: tool.Result{Status: tool.Success}}
-	case 2:
+	case 2, 3, 4:
 		return event.Ruled{Path: name}
 	}
 	text := strings.Repeat(fmt.Sprint(s.r.IntN(9)), 1+s.r.IntN(3)*s.r.IntN(40_000)) // also one that is there already
