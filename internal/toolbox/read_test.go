@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -53,7 +54,10 @@ func TestR045_R087_ReadStopsAtItsLimits(t *testing.T) {
 		args             args
 		lines, next, all int
 	}{
-		{args{"path": "lines"}, 1_998, 1_999, 5_000},
+		{args{"path": "lines"}, 1_996, 1_997, 5_000},
+		{args{"path": "lines", "offset": -3}, 3, 0, 5_000},
+		{args{"path": "lines", "offset": -3, "limit": 2}, 2, 5_000, 5_000},
+		{args{"path": "lines", "offset": -9_000, "limit": 2}, 2, 3, 5_000},
 		{args{"path": "lines", "limit": 10}, 10, 11, 5_000},
 		{args{"path": "lines", "offset": 4_990}, 11, 0, 5_000},
 		{args{"path": "lines", "offset": 3_001, "limit": 2_000}, 2_000, 0, 5_000},
@@ -140,7 +144,9 @@ func TestR089_R091_ReadRefusesWhatIsNoTextInTheWorkspace(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(d.dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	d.fails(tool.Binary, "Read", args{"path": "blob"})
+	if f := d.fails(tool.Binary, "Read", args{"path": "blob"}); f.Message != "read blob: not text: ELF program or library, 6 bytes" {
+		t.Errorf("%q", f.Message)
+	}
 	for _, path := range []string{"link", "../secret", "in/../../x", outside, "/etc/passwd"} {
 		d.fails(tool.OutsideWorkspace, "Read", args{"path": path})
 	}
@@ -200,6 +206,82 @@ func TestR089_ReadNamesGeneratedFiles(t *testing.T) {
 		r := d.ok("Read", args{"path": path})
 		if got := facts[readData](t, r).Generated; got != want || got != strings.HasSuffix(r.Text, "(generated: change what it is made from)\n") {
 			t.Errorf("%s: generated %t, want %t; %q", path, got, want, r.Text)
+		}
+	}
+}
+
+// A large file is read page by page: what is in memory does not grow with it, and
+// it counts neither as seen nor as known by its digest.
+func TestR088_R092_LargeFilesArePaged(t *testing.T) {
+	d := newDesk(t, map[string]string{"sparse": "first\n"})
+	f, err := os.OpenFile(filepath.Join(d.dir, "sparse"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 1 << 30
+	_, middle := f.WriteAt([]byte("\nthe middle\r\nzweite Zeile: \xfcber\r\n"), size/2)
+	_, end := f.WriteAt([]byte("\nlast but one\nlast"), size-18)
+	if err := errors.Join(middle, end, f.Close()); err != nil {
+		t.Skipf("make a sparse file: %v", err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := d.call("Read", args{"path": "sparse", "offset": 3, "limit": 2})
+	runtime.ReadMemStats(&after)
+	if want := "3\tthe middle\n4\tzweite Zeile: über\n(lines 3 to 4 of a file of 1073741824 bytes; go on with offset 5)\n"; r.Text != want {
+		t.Errorf("the middle: %q, want %q", r.Text, want)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
+		t.Errorf("%d bytes were allocated", used)
+	}
+	got := facts[readData](t, r)
+	if got.Size != size || got.Digest != "" || got.Modified == 0 || got.TotalLines != 0 || got.NextOffset != 5 || len(r.Seen) > 0 {
+		t.Errorf("%+v, seen %v", got, r.Seen)
+	}
+	if runtime.GOOS == "linux" && got.Inode == 0 {
+		t.Error("no inode")
+	}
+	r = d.ok("Read", args{"path": "sparse", "offset": -2})
+	if want := "6\tlast but one\n7\tlast\n"; r.Text != want || facts[readData](t, r).TotalLines != 7 {
+		t.Errorf("the end: %q, %s", r.Text, r.Data)
+	}
+	d.fails(tool.Binary, "Read", args{"path": "sparse", "offset": 2})
+	if f := d.fails(tool.Invalid, "Read", args{"path": "sparse", "offset": 8}); f.Hint != "give an offset of at most 7" {
+		t.Errorf("past the end: %q", f.Hint)
+	}
+	d.fails(tool.Invalid, "Read", args{"path": "sparse", "offset": 3, "column": 40})
+	d.fails(tool.TooLarge, "Read", args{"path": "sparse", "symbol": "X"})
+	d.fails(tool.TooLarge, "Edit", args{"path": "sparse", "old": "first", "new": "1"})
+}
+
+// Lines and bytes of a large file are the same as those of the same file read
+// whole, to the end of a line that is larger than any page.
+func TestBug_R03_ALongLineOfALargeFileCanBeReadToItsEnd(t *testing.T) {
+	content := strings.Repeat("a line\n", 50_000) + strings.Repeat("日本é", 25_000) + "\r\nlast\xff\xfe" + strings.Repeat("é", 90)
+	d := newDesk(t, map[string]string{"f": content})
+	raw, err := d.w.OpenRaw("f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	next := readArgs{Path: "f", Offset: 49_999}
+	for calls := 0; next.Path != ""; calls++ {
+		if calls > 10 {
+			t.Fatal("the continuation does not end")
+		}
+		large, err := readLarge(t.Context(), raw, []byte(content[:headBytes]), next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := d.call("Read", args{"path": "f", "offset": next.Offset, "column": max(next.Column, 1)})
+		shown, _, _ := strings.Cut(large.Text, "(lines ")
+		if want, _, _ := strings.Cut(whole.Text, "(lines "); shown != want || shown == "" {
+			t.Fatalf("offset %d, column %d: %d bytes are shown, %d of the whole", next.Offset, next.Column, len(shown), len(want))
+		}
+		got := facts[readData](t, large)
+		next = readArgs{Offset: got.NextOffset, Column: got.NextColumn}
+		if got.Truncated {
+			next.Path = "f"
 		}
 	}
 }

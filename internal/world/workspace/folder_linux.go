@@ -100,3 +100,11 @@ func links(info fs.FileInfo) uint64 {
 	}
 	return 1
 }
+
+// inode returns the number of a file on its file system.
+func inode(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Ino
+	}
+	return 0
+}

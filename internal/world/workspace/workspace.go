@@ -154,10 +154,23 @@ func (w *Workspace) Stat(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// open opens the regular file at a resolved path. What is no regular file is
+// open opens the regular file at a resolved path, of at most MaxFile bytes.
+func open(root *os.Root, at string) (*os.File, fs.FileInfo, error) {
+	f, info, err := openAny(root, at)
+	if err == nil && info.Size() > MaxFile {
+		_ = f.Close()
+		err = fmt.Errorf("%w: %d bytes, at most %d can be read", ErrTooLarge, info.Size(), MaxFile)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// openAny opens the regular file at a resolved path. What is no regular file is
 // refused without being opened, as opening it may block or have an effect; as
 // it may take the file's place meanwhile, the open does not block either.
-func open(root *os.Root, at string) (*os.File, fs.FileInfo, error) {
+func openAny(root *os.Root, at string) (*os.File, fs.FileInfo, error) {
 	info, err := root.Lstat(at)
 	if err != nil {
 		return nil, nil, reason(err)
@@ -186,8 +199,6 @@ func regular(info fs.FileInfo) error {
 		return ErrIsDirectory
 	case !info.Mode().IsRegular():
 		return ErrNotRegular
-	case info.Size() > MaxFile:
-		return fmt.Errorf("%w: %d bytes, at most %d can be read", ErrTooLarge, info.Size(), MaxFile)
 	}
 	return nil
 }
