@@ -1,0 +1,183 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/edit"
+)
+
+const (
+	maxBytes   = 700 << 10 // of JSON that the changes of one call are: they must fit into one event
+	maxRegions = 50        // of a file; one with more is replaced from the first to the last
+	maxLines   = 4 << 20   // bytes of a file that is compared line by line
+	maxNamed   = 5         // files that a note names
+)
+
+// A difference is what lies between two trees.
+type difference struct {
+	store   *Store
+	edits   []edit.Intent
+	size    int      // of edits as JSON
+	missing []string // changed and not covered, and why
+}
+
+func (d *difference) between(before, after *tree, scope []string) {
+	paths := make(map[string]bool)
+	for path, was := range before.Entries {
+		if now, ok := after.Entries[path]; !ok || now != was {
+			paths[path] = true
+		}
+	}
+	for path := range after.Entries {
+		if _, ok := before.Entries[path]; !ok {
+			paths[path] = true
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if within(path, scope) && !unread(path, before) && !unread(path, after) {
+			d.at(path, before.Entries[path], after.Entries[path])
+		}
+	}
+	for _, dir := range after.Unread {
+		if within(dir, scope) && !slices.Contains(before.Unread, dir) {
+			d.miss(dir, "cannot be read")
+		}
+	}
+}
+
+// unread reports whether nobody could look at path.
+func unread(path string, t *tree) bool { return len(t.Unread) > 0 && within(path, t.Unread) }
+
+func (d *difference) miss(path, why string) { d.missing = append(d.missing, path+" ("+why+")") }
+
+// at adds what happened at path.
+func (d *difference) at(path string, was, now entry) {
+	none := entry{}
+	switch {
+	case was.link() && now.link() && was.Target == now.Target:
+	case was.link() || now.link():
+		d.miss(path, "a link")
+	case was != none && !was.regular() || now != none && !now.regular():
+		d.miss(path, "not a regular file")
+	case was != none && was.At == notKept:
+		if now == none || was.Size != now.Size || was.Mtime != now.Mtime || was.Mode != now.Mode {
+			d.miss(path, d.store.why(was))
+		}
+	case now != none && now.At == notKept:
+		d.miss(path, d.store.why(now))
+	default:
+		if err := d.add(path, was, now); err != nil {
+			d.miss(path, err.Error())
+		}
+	}
+}
+
+// why says why a file is not kept.
+func (s *Store) why(e entry) string {
+	if e.Size > s.File {
+		return fmt.Sprintf("over %d MiB", s.File>>20)
+	}
+	return "there was no room or no time to copy it"
+}
+
+// add adds a change of a file whose bytes are kept on both sides.
+func (d *difference) add(path string, was, now entry) error {
+	i := edit.Intent{Path: path}
+	var before, after []byte
+	var err error
+	if was != (entry{}) {
+		if before, err = d.store.pack.get(was); err != nil {
+			return err
+		}
+		i.Base = edit.Digest(before)
+	}
+	if now != (entry{}) {
+		if after, err = d.store.pack.get(now); err != nil {
+			return err
+		}
+		i.Result = edit.Digest(after)
+	}
+	switch {
+	case i.Result == "":
+		i.Remove, i.Was = true, was.perm()
+	case i.Base == "":
+		i.Mode = now.perm()
+	case was.Mode != now.Mode:
+		i.Mode, i.Was = now.perm(), was.perm()
+	case i.Base == i.Result:
+		return nil
+	}
+	if !i.Remove && i.Base != i.Result {
+		i.Regions = regions(before, after)
+	}
+	if !d.fits(i) {
+		return errors.New("more than one result can hold")
+	}
+	for digest, b := range map[string][]byte{i.Base: before, i.Result: after} {
+		if digest == "" {
+			continue
+		}
+		if _, err := d.store.images.Put(b); err != nil {
+			return err
+		}
+	}
+	d.edits = append(d.edits, i)
+	return nil
+}
+
+// fits reports whether there is room for i.
+func (d *difference) fits(i edit.Intent) bool {
+	b, err := json.Marshal(i)
+	d.size += len(b)
+	return err == nil && d.size <= maxBytes
+}
+
+// regions returns what leads from before to after, in not too many pieces.
+func regions(before, after []byte) []edit.Region {
+	if len(before)+len(after) == 0 {
+		return nil
+	}
+	var found []edit.Region
+	if max(len(before), len(after)) <= maxLines && bytes.IndexByte(before, 0) < 0 {
+		found = edit.Between(before, after)
+	}
+	if len(found) == 0 || len(found) > maxRegions {
+		found = []edit.Region{whole(before, after)}
+	}
+	for n := range found { // events have none
+		found[n].Old, found[n].New = nil, nil
+	}
+	return found
+}
+
+// whole returns the one region that leads from before to after.
+func whole(before, after []byte) edit.Region {
+	start, end := 0, 0
+	n := min(len(before), len(after))
+	for start < n && before[start] == after[start] {
+		start++
+	}
+	for end < n-start && before[len(before)-1-end] == after[len(after)-1-end] {
+		end++
+	}
+	return edit.Region{Start: start, End: len(before) - end, Len: len(after) - end - start}
+}
+
+// Changes returns what was found.
+func (d *difference) Changes() Changes {
+	c := Changes{Edits: d.edits}
+	if n := len(d.missing); n > 0 {
+		named := d.missing[:min(n, maxNamed)]
+		c.Note = "undo does not cover these changes: " + strings.Join(named, ", ")
+		if n > maxNamed {
+			c.Note += fmt.Sprintf(" and %d more", n-maxNamed)
+		}
+	}
+	return c
+}

@@ -1,0 +1,64 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTreeYieldsAllThatIsNotIgnored(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		".git/HEAD": "x", ".gitignore": "*.o\n/out/\n!keep.o\n", "a.go": "a", "a.o": "o", "keep.o": "k", "out/x": "x",
+		".hidden/y": "y", "sub/.git": "gitdir: x", "sub/in": "in", "sub/.gitignore": "z\n", "sub/z": "z", "z": "z",
+		".belay-ABC": "half a write", "\xff": "odd",
+	} {
+		at := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("/etc", filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	var got []string
+	for e, err := range w.Tree(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		what := ""
+		if e.Info.Mode()&fs.ModeSymlink != 0 {
+			what, err = e.Target()
+			what = " -> " + what
+		} else if b, _, e := e.Bytes(); len(b) == 0 {
+			err = errors.Join(e, errors.New("no bytes"))
+		}
+		if err != nil {
+			t.Errorf("%s: %v", e.Path, err)
+		}
+		got = append(got, e.Path+what)
+	}
+	slices.Sort(got)
+	want := []string{".gitignore", ".hidden/y", `\xFF`, "a.go", "keep.o", "link -> /etc", "sub/.gitignore", "sub/in", "z"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range w.Tree(ctx) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("after the end of ctx: %v", err)
+		}
+	}
+}
