@@ -16,6 +16,7 @@ import (
 type Diff struct {
 	Unified        string            // a unified diff of what is shown of the files, in order of the edits
 	Digests        map[string]string // of each file since, by canonical path; "" for one that is gone
+	Was            map[string]string // the permission bits before of each file whose bits change or that is removed, nil if there are none
 	Added, Removed int               // lines
 	Detached       []string          // files that had other names, hard links, which keep the old bytes
 	Names          map[string]uint64 // how many each of those had, nil if there are none
@@ -31,6 +32,12 @@ func describe(changes []*change) Diff {
 		d.Digests[c.path] = ""
 		if !c.Remove {
 			d.Digests[c.path] = edit.Digest(c.after)
+		}
+		if c.info != nil && !c.link && (c.Remove || c.mode() != c.info.Mode().Perm()) {
+			if d.Was == nil {
+				d.Was = make(map[string]string)
+			}
+			d.Was[c.path] = fmt.Sprintf("%04o", c.info.Mode().Perm())
 		}
 		if c.info != nil && !c.Remove && !c.same() && links(c.info) > 1 {
 			d.Detached = append(d.Detached, c.path)

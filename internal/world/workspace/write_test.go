@@ -57,6 +57,7 @@ mode 0644 to 0750: mode
 			"a": edit.Digest([]byte("one\n2\n")), "new/deep/b": edit.Digest([]byte("b\n")), "gone": "",
 			"mode": edit.Digest([]byte("x\n")), "empty": edit.Digest(nil),
 		},
+		Was:   map[string]string{"gone": "0644", "mode": "0644"},
 		Added: 2, Removed: 2,
 	}
 	if diff := cmp.Diff(want, d); diff != "" {
