@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/belay-agent/belay/internal/contract/edit"
@@ -25,7 +26,10 @@ type batch struct {
 // takes its place. No other run is between its first change and its last
 // meanwhile: what one takes back the other must not have seen.
 func (b *batch) run(changes []*change) error {
-	err := b.stageAll(changes)
+	err := b.w.keep(changes)
+	if err == nil {
+		err = b.stageAll(changes)
+	}
 	b.w.writing.Lock()
 	defer b.w.writing.Unlock()
 	if err == nil {
@@ -78,6 +82,7 @@ func (b *batch) stage(c *change, temp string) error {
 		if err != nil {
 			return err
 		}
+		f.replaced = &b.w.replaced
 		b.folders[dir] = f
 		if err := b.w.holds(f.dir); err != nil {
 			return err
@@ -160,7 +165,7 @@ func (b *batch) restore(changes []*change) error {
 func (b *batch) clean(changes []*change) {
 	for _, c := range changes {
 		if c.temp != "" && c.info != nil {
-			_ = b.folder(c).root.Remove(c.temp)
+			_ = b.folder(c).discard(c, c.Base)
 		}
 	}
 }
@@ -233,13 +238,24 @@ func (f *folder) takeBack(c *change) error {
 		return f.kept(c, err)
 	}
 	if f.holds(c.temp, c) {
-		return f.root.Remove(c.temp)
+		return f.discard(c, edit.Digest(c.after))
 	}
 	// Someone replaced our file or wrote to it: theirs goes back.
 	if c.info == nil {
 		return f.kept(c, errors.Join(ErrStale, f.place(c.temp, name)))
 	}
 	return f.kept(c, errors.Join(ErrStale, f.exchange(c.temp, name)))
+}
+
+// discard removes the temporary name of a file that was in its place, and watches
+// what is written to it by whoever has it open.
+func (f *folder) discard(c *change, digest string) error {
+	if !c.link && runtime.GOOS != "windows" { // where what is open keeps its name
+		if file, _, err := open(f.root, c.temp); err == nil {
+			f.replaced.add(c.path, digest, file)
+		}
+	}
+	return f.root.Remove(c.temp)
 }
 
 // kept adds to err where bytes were left that are nowhere else, if any were.

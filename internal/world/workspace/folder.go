@@ -17,6 +17,8 @@ type folder struct {
 	name string // from the workspace's root
 	root *os.Root
 	dir  *os.File // the same, for what os.Root cannot do
+
+	replaced *watch // what was discarded; nil for a folder that replaces nothing
 }
 
 func openFolder(root *os.Root, name string) (*folder, error) {
@@ -29,7 +31,7 @@ func openFolder(root *os.Root, name string) (*folder, error) {
 		_ = r.Close()
 		return nil, err
 	}
-	return &folder{name, r, dir}, nil
+	return &folder{name: name, root: r, dir: dir}, nil
 }
 
 func (f *folder) close() {

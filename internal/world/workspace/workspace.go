@@ -95,11 +95,24 @@ type Workspace struct {
 	root *os.Root
 	on   uint64 // the mount that the root is on, 0 if it is not known
 
-	writing sync.Mutex // held from the first change of a batch to its last
+	images *images // nil if none are kept
+
+	writing  sync.Mutex // held from the first change of a batch to its last
+	replaced watch
+}
+
+// Options say how a workspace is opened. The zero value is what Open does.
+type Options struct {
+	// Undo is a directory, made if need be, outside the workspace, where Write
+	// keeps the bytes of each file before and after it is changed: see Image.
+	Undo string
 }
 
 // Open opens the tree below root, which may be relative or a link, until Close.
-func Open(root string) (*Workspace, error) {
+func Open(root string) (*Workspace, error) { return OpenWith(root, Options{}) }
+
+// OpenWith is Open with options.
+func OpenWith(root string, o Options) (*Workspace, error) {
 	abs, err := filepath.Abs(root)
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
@@ -123,6 +136,12 @@ func Open(root string) (*Workspace, error) {
 		w.on = mount(dir)
 		_ = dir.Close()
 	}
+	if o.Undo != "" {
+		if w.images, err = openImages(o.Undo); err != nil {
+			_ = r.Close()
+			return nil, fmt.Errorf("open images in %s: %w", o.Undo, err)
+		}
+	}
 	return w, nil
 }
 
@@ -135,8 +154,15 @@ func (w *Workspace) holds(f *os.File) error {
 	return nil
 }
 
-// Close releases the directory. Nothing else may be called after it.
-func (w *Workspace) Close() error { return w.root.Close() }
+// Close releases what is held open. Nothing else may be called after it.
+func (w *Workspace) Close() error {
+	w.replaced.close()
+	err := w.root.Close()
+	if w.images != nil {
+		err = errors.Join(err, w.images.root.Close())
+	}
+	return err
+}
 
 // Root returns the absolute path of the root as the system knows it, links resolved.
 func (w *Workspace) Root() string { return w.dir }
