@@ -33,6 +33,7 @@ type packs struct {
 	tail   tail            // of the last file, once there was something to write
 	dirty  bool            // something may not be on stable storage
 	named  bool            // the name of the last file is
+	failed error           // a sync once: nothing can make that good
 }
 
 // A spot is where an artifact lies.
@@ -192,8 +193,8 @@ func (p *packs) put(digest string, b []byte) error {
 // begin opens the last file for writing, or a new one if that is long enough.
 // Nobody knows how safe is what an earlier life wrote there.
 func (p *packs) begin() error {
-	if p.tail.f != nil && p.tail.end < segmentLimit {
-		return nil
+	if p.failed != nil || p.tail.f != nil && p.tail.end < segmentLimit {
+		return p.failed
 	}
 	if p.tail.f != nil {
 		if err := p.sync(); err != nil {
@@ -221,10 +222,11 @@ func (p *packs) begin() error {
 
 // sync puts all that was put on stable storage.
 func (p *packs) sync() error {
-	if !p.dirty {
-		return nil
+	if p.failed != nil || !p.dirty {
+		return p.failed
 	}
 	if err := p.tail.f.syncData(); err != nil {
+		p.failed = err
 		return err
 	}
 	if !p.named {

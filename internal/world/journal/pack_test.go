@@ -86,6 +86,27 @@ func TestPacksBecomeManyFiles(t *testing.T) {
 	check()
 }
 
+func TestPromise_P05_APackThatFailedOnceStaysFailed(t *testing.T) {
+	p := packs{disk: system{}, dir: t.TempDir()}
+	if err := p.put(strings.Repeat("ab", 32), []byte("lost, perhaps")); err != nil {
+		t.Fatal(err)
+	}
+	good := p.tail.f
+	p.tail.f = osFile{must(os.OpenFile("/dev/null", os.O_RDWR, 0))} // takes everything, syncs nothing
+	err := p.sync()
+	if err == nil {
+		t.Fatal("synced")
+	}
+	p.tail.f.Close()
+	p.tail.f = good
+	if again, put := p.sync(), p.put(strings.Repeat("cd", 32), nil); again != err || put != err {
+		t.Errorf("%v, %v, want %v", again, put, err)
+	}
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Whatever becomes of a pack, what is found there is right, and what is lost
 // can be put again.
 func TestDamagedPacks(t *testing.T) {
