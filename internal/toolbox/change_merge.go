@@ -167,8 +167,8 @@ func refuse(t target, conflicts []edit.Conflict) (func(edit.Conflict) []byte, er
 
 // maxSides is how many conflicts are shown, and maxOneSide how many bytes of a side.
 const (
-	maxSides = 5
-	maxOneSide  = 1 << 10
+	maxSides   = 5
+	maxOneSide = 1 << 10
 )
 
 func oneSide(b []byte) string {

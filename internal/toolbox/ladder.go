@@ -48,8 +48,10 @@ func (p sheet) lineOf(offset int) int {
 // A hunk is lines that a text should have in a row, and what is to become of
 // them. The lines of old that no swap names stay as the text has them.
 type hunk struct {
-	old   []string
-	swaps []swap
+	old    []string
+	swaps  []swap
+	marked bool // it says how the text ends: it is at the end of it
+	open   bool // then: without a newline
 }
 
 // A swap puts fresh in the place of old[from:to].
@@ -174,19 +176,22 @@ func (p sheet) find(old []string, from int, form func(string) string) []int {
 	return out
 }
 
-// splices returns what h comes to where its lines begin at a line of p.
+// splices returns what h comes to where its lines begin at a line of p. A text
+// that ends without a newline goes on to, unless h says otherwise.
 func (h hunk) splices(p sheet, at int) []splice {
 	var out []splice
+	open := p.text != "" && !strings.HasSuffix(p.text, "\n")
 	for _, s := range h.swaps {
-		start, end := p.at[at+s.from], p.at[at+s.to]
-		fresh := strings.Join(s.fresh, "\n")
-		switch last := at+s.to == p.len() && p.text != "" && !strings.HasSuffix(p.text, "\n"); {
-		case last && s.from == s.to:
-			fresh = "\n" + fresh // after a line that has no ending
-		case !last && len(s.fresh) > 0:
-			fresh += "\n"
+		fresh, last := strings.Join(s.fresh, "\n"), at+s.to == p.len()
+		if len(s.fresh) > 0 {
+			if last && s.from == s.to && open {
+				fresh = "\n" + fresh
+			}
+			if ends := last && (h.marked && h.open || !h.marked && open); !ends {
+				fresh += "\n"
+			}
 		}
-		out = append(out, splice{start, end, fresh})
+		out = append(out, splice{p.at[at+s.from], p.at[at+s.to], fresh})
 	}
 	return out
 }
@@ -223,7 +228,8 @@ func plainer(r rune) rune {
 // shaped returns h with what its swaps leave of their lines as p has it, where
 // the lines are at a line of p but for look-alikes.
 func (h hunk) shaped(p sheet, at int) hunk {
-	out := hunk{old: h.old}
+	out := h
+	out.swaps = nil
 	for _, s := range h.swaps {
 		if len(s.fresh) > 0 && s.to > s.from {
 			var have []string

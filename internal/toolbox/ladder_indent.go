@@ -97,7 +97,8 @@ func (i indenting) explains(have, sent []string) bool {
 
 // applied returns h with its new lines indented by i, if they can be.
 func (i indenting) applied(h hunk) (hunk, bool) {
-	out := hunk{old: h.old}
+	out := h
+	out.swaps = nil
 	for _, s := range h.swaps {
 		fresh := make([]string, len(s.fresh))
 		for n, l := range s.fresh {
