@@ -123,21 +123,11 @@ func (w *Workspace) List(path string) ([]File, error) {
 
 // entries returns what is in the directory at, by name, without targets.
 func (w *Workspace) entries(at string, rules ignores) ([]File, error) {
-	info, err := w.root.Lstat(at)
-	if err == nil && !info.IsDir() {
-		err = ErrNotDirectory
-	}
-	if err != nil {
-		return nil, reason(err)
-	}
-	d, err := w.root.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	d, err := w.openDir(at)
 	if err != nil {
 		return nil, reason(err)
 	}
 	defer d.Close()
-	if err := w.holds(d); err != nil {
-		return nil, err
-	}
 	found, err := d.ReadDir(-1)
 	if err != nil {
 		return nil, reason(err)
@@ -153,6 +143,27 @@ func (w *Workspace) entries(at string, rules ignores) ([]File, error) {
 		}
 	}
 	return files, nil
+}
+
+// openDirSteps opens the directory at a resolved path, element by element. What
+// is none is not opened.
+func (w *Workspace) openDirSteps(at string) (*os.File, error) {
+	info, err := w.root.Lstat(at)
+	if err == nil && !info.IsDir() {
+		err = ErrNotDirectory
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := w.root.OpenFile(at, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.holds(d); err != nil {
+		_ = d.Close()
+		return nil, err
+	}
+	return d, nil
 }
 
 // target returns where the link at leads to, if that is in the workspace and exists.

@@ -93,7 +93,8 @@ func (e *LinkedError) Is(target error) bool { return target == ErrLinked }
 type Workspace struct {
 	dir  string // absolute, links resolved
 	root *os.Root
-	on   uint64 // the mount that the root is on, 0 if it is not known
+	base *os.File // the root's directory, for what os.Root cannot do
+	on   uint64   // the mount that the root is on, 0 if it is not known
 
 	images *images // nil if none are kept
 
@@ -132,13 +133,14 @@ func OpenWith(root string, o Options) (*Workspace, error) {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
 	w := &Workspace{dir: abs, root: r}
-	if dir, err := r.Open("."); err == nil {
-		w.on = mount(dir)
-		_ = dir.Close()
+	if w.base, err = r.Open("."); err != nil {
+		_ = r.Close()
+		return nil, fmt.Errorf("open workspace: %w", err)
 	}
+	w.on = mount(w.base)
 	if o.Undo != "" {
 		if w.images, err = openImages(o.Undo); err != nil {
-			_ = r.Close()
+			_ = w.Close()
 			return nil, fmt.Errorf("open images in %s: %w", o.Undo, err)
 		}
 	}
@@ -157,7 +159,7 @@ func (w *Workspace) holds(f *os.File) error {
 // Close releases what is held open. Nothing else may be called after it.
 func (w *Workspace) Close() error {
 	w.replaced.close()
-	err := w.root.Close()
+	err := errors.Join(w.base.Close(), w.root.Close())
 	if w.images != nil {
 		err = errors.Join(err, w.images.root.Close())
 	}
