@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/encoding/simplifiedchinese"
+
 	"github.com/belay-agent/belay/internal/contract/edit"
 )
 
@@ -67,6 +69,24 @@ func BenchmarkDecodeCRLF(b *testing.B) {
 	b.SetBytes(int64(len(raw)))
 	for b.Loop() {
 		decode(raw, &codecUTF8)
+	}
+}
+
+// BenchmarkDecode shows a text of 1 MB in each encoding that is told by looking.
+func BenchmarkDecode(b *testing.B) {
+	for name, raw := range map[string]string{
+		UTF8: strings.Repeat(chinese, 16_000), UTF16LEMark: markOfUTF16LE + strings.Repeat("\x2d\x4e\n\x00", 250_000),
+		GB18030: strings.Repeat(encoded(b, simplifiedchinese.GB18030, chinese), 12_000), ShiftJIS: strings.Repeat("\x82\xb1\x82\xf1\n", 200_000),
+		Windows1252: strings.Repeat("caf\xe9 \x96 \xfcber\n", 70_000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				if code := detect([]byte(raw)); code.name != name || decode([]byte(raw), code).Content == "" {
+					b.Fatal(code.name)
+				}
+			}
+		})
 	}
 }
 

@@ -89,12 +89,13 @@ func controls(raw []byte) (n int) {
 
 // guess returns the codec of a text that is not UTF-8.
 func guess(raw []byte) *codec {
+	start := raw[:min(len(raw), telling)]
 	switch {
 	case damaged(raw):
 		return &codecUTF8Damaged
-	case usual(raw, &codecGB18030, usualGB18030) && !hangul(raw):
+	case usual(start, &codecGB18030, usualGB18030) && !hangul(start):
 		return &codecGB18030
-	case usual(raw, &codecShiftJIS, usualShiftJIS):
+	case usual(start, &codecShiftJIS, usualShiftJIS):
 		return &codecShiftJIS
 	case !western(raw):
 		return &codecUnknown
@@ -135,8 +136,15 @@ func damaged(raw []byte) bool {
 	return good >= 2*bad
 }
 
-// usual reports whether raw is written in c: what is no ASCII can be decoded, is
-// at least two characters, and three of four are usual ones.
+// telling is how many bytes at the start tell in what they are written, and
+// maxGaps how many bytes of those may be none of it.
+const (
+	telling = 256 << 10
+	maxGaps = 100
+)
+
+// usual reports whether raw is written in c: what is no ASCII can be decoded but
+// for one in a hundred, is at least two characters, and three of four are usual.
 func usual(raw []byte, c *codec, isUsual func([]byte) bool) bool {
 	all, common, gaps := 0, 0, 0
 	for at := 0; at < len(raw); {
@@ -146,7 +154,9 @@ func usual(raw []byte, c *codec, isUsual func([]byte) bool) bool {
 		}
 		r, size := c.next(raw[at:])
 		if all++; r == undecoded {
-			gaps++
+			if gaps++; gaps > maxGaps {
+				return false
+			}
 		} else if isUsual(raw[at : at+size]) {
 			common++
 		}
