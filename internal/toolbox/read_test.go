@@ -285,3 +285,35 @@ func TestBug_R03_ALongLineOfALargeFileCanBeReadToItsEnd(t *testing.T) {
 		}
 	}
 }
+
+// A file in another encoding is shown right, and edited in its own: what was not
+// asked for keeps its bytes, and what cannot be written is refused.
+func TestR090_Bug_E01_FilesKeepTheirEncoding(t *testing.T) {
+	for _, c := range []struct {
+		raw, encoding, shown string
+		old, new, want       string
+	}{
+		{"k = 1\n\xc4\xe3\xba\xc3\n", "gb18030", "1\tk = 1\n2\t你好\n", "k = 1", "k = 2 们", "k = 2 \xc3\xc7\n\xc4\xe3\xba\xc3\n"},
+		{"\xff\xfek\x00\r\x00\n\x00\xe9\x00", "utf-16le with byte-order mark", "1\tk\n2\té\n", "k", "l\n日", "\xff\xfel\x00\r\x00\n\x00\xe5\x65\r\x00\n\x00\xe9\x00"},
+		{"caf\xe9 = 1\n", "iso-8859-1", "1\tcafé = 1\n", "1", "ü", "caf\xe9 = \xfc\n"},
+		{"\x96 caf\xe9\n", "windows-1252", "1\t– café\n", "–", "€", "\x80 caf\xe9\n"},
+		{"k = 1\n\x82\xb1\x82\xf1\x82\xc9\n", "shift_jis", "1\tk = 1\n2\tこんに\n", "k", "猫", "\x94\x4c = 1\n\x82\xb1\x82\xf1\x82\xc9\n"},
+	} {
+		d := newDesk(t, map[string]string{"f": c.raw})
+		r := d.ok("Read", args{"path": "f"})
+		if got := facts[readData](t, r); r.Text != c.shown || got.Encoding != c.encoding {
+			t.Errorf("%s: %q, %s", c.encoding, r.Text, got.Encoding)
+		}
+		d.ok("Edit", args{"path": "f", "old": c.old, "new": c.new})
+		d.holds("f", c.want)
+	}
+	d := newDesk(t, map[string]string{"f": "caf\xe9 = 1\n", "g": "\xcf\xf0\xe8\xe2\xe5\xf2\n"})
+	d.ok("Read", args{"path": "f"})
+	if f := d.fails(tool.Invalid, "Edit", args{"path": "f", "old": "1", "new": "日"}); !strings.Contains(f.Message, "'日' is not in iso-8859-1") {
+		t.Errorf("%q, %q", f.Message, f.Hint)
+	}
+	d.holds("f", "caf\xe9 = 1\n")
+	if r := d.ok("Read", args{"path": "g"}); !strings.HasSuffix(r.Text, "(its encoding cannot be told: what is no ASCII may look wrong)\n") {
+		t.Errorf("%q", r.Text)
+	}
+}
