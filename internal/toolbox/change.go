@@ -185,7 +185,7 @@ func (f *changer) result(c change, diff workspace.Diff) tool.Result {
 	var files []changeData
 	for n := range c.revisions {
 		v := &c.revisions[n]
-		v.Result, v.Was = diff.Digests[v.Path], diff.Was[v.Path]
+		v.Result, v.Was, v.Parents = diff.Digests[v.Path], diff.Was[v.Path], diff.Parents[v.Path]
 		d := changeData{
 			Path: v.Path, Created: v.Base == "", Gone: v.Remove, Digest: v.Result, Inexact: v.Inexact,
 			Detached: slices.Contains(diff.Detached, v.Path), Merged: v.theirs != "",

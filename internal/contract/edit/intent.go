@@ -36,6 +36,7 @@ type Intent struct {
 	Remove  bool     `json:"remove,omitempty"`
 	Mode    string   `json:"mode,omitempty"`    // octal permission bits, such as "0755"; "" keeps
 	Was     string   `json:"was,omitempty"`     // the bits before, where they changed or the file is removed; "" if nobody knows
+	Parents int      `json:"parents,omitempty"` // how many directories, from the file's own up, were made to create it
 	Inexact string   `json:"inexact,omitempty"` // how the match was loosened, if it was
 }
 
@@ -68,6 +69,8 @@ func (i Intent) Validate() error {
 		return fmt.Errorf("%w: base %q is not a digest", ErrInvalid, i.Base)
 	case !digestOrNone(i.Result):
 		return fmt.Errorf("%w: result %q is not a digest", ErrInvalid, i.Result)
+	case i.Parents < 0 || i.Parents > 0 && i.Base != "":
+		return fmt.Errorf("%w: %d directories were made for it", ErrInvalid, i.Parents)
 	case i.Remove && (i.Base == "" || i.Result != "" || len(i.Regions) > 0 || i.Mode != ""):
 		return fmt.Errorf("%w: a removal has a base and nothing else", ErrInvalid)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ func (d *difference) between(before, after *tree, scope []string) {
 	}
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		if within(path, scope) && !unread(path, before) && !unread(path, after) {
-			d.at(path, before.Entries[path], after.Entries[path])
+			d.at(path, before, after)
 		}
 	}
 	for _, dir := range after.Unread {
@@ -56,10 +57,17 @@ func unread(path string, t *tree) bool { return len(t.Unread) > 0 && within(path
 
 func (d *difference) miss(path, why string) { d.missing = append(d.missing, path+" ("+why+")") }
 
-// at adds what happened at path.
-func (d *difference) at(path string, was, now entry) {
-	none := entry{}
+// at adds what happened at path. A directory is only what files are in.
+func (d *difference) at(path string, before, after *tree) {
+	was, now, none := before.Entries[path], after.Entries[path], entry{}
+	if was.Mode.IsDir() {
+		was = none
+	}
+	if now.Mode.IsDir() {
+		now = none
+	}
 	switch {
+	case was == none && now == none:
 	case was.link() && now.link() && was.Target == now.Target:
 	case was.link() || now.link():
 		d.miss(path, "a link")
@@ -72,7 +80,7 @@ func (d *difference) at(path string, was, now entry) {
 	case now != none && now.At == notKept:
 		d.miss(path, d.store.why(now))
 	default:
-		if err := d.add(path, was, now); err != nil {
+		if err := d.add(path, was, now, before.missing(path)); err != nil {
 			d.miss(path, err.Error())
 		}
 	}
@@ -86,8 +94,19 @@ func (s *Store) why(e entry) string {
 	return "there was no room or no time to copy it"
 }
 
+// missing returns how many directories of path, from its own up, there were not.
+func (t *tree) missing(file string) (n int) {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if t.Entries[dir].Mode.IsDir() {
+			break
+		}
+		n++
+	}
+	return n
+}
+
 // add adds a change of a file whose bytes are kept on both sides.
-func (d *difference) add(path string, was, now entry) error {
+func (d *difference) add(path string, was, now entry, parents int) error {
 	i := edit.Intent{Path: path}
 	var before, after []byte
 	var err error
@@ -107,7 +126,7 @@ func (d *difference) add(path string, was, now entry) error {
 	case i.Result == "":
 		i.Remove, i.Was = true, was.perm()
 	case i.Base == "":
-		i.Mode = now.perm()
+		i.Mode, i.Parents = now.perm(), parents
 	case was.Mode != now.Mode:
 		i.Mode, i.Was = now.perm(), was.perm()
 	case i.Base == i.Result:

@@ -98,6 +98,9 @@ func (p *place) tell(call string) []string {
 		if i.Remove {
 			words[3] = "none"
 		}
+		if i.Parents > 0 {
+			words = append(words, fmt.Sprint(i.Parents, " parents"))
+		}
 		if i.Was != "" || i.Mode != "" {
 			words = append(words, i.Was+">"+i.Mode)
 		}
@@ -138,6 +141,7 @@ func TestR126_WhatACommandChanges(t *testing.T) {
 	p.do(os.Chmod(filepath.Join(p.root, "run.sh"), 0o755))
 	p.write("new/deep/file", "n\n")
 	p.write("empty", "")
+	p.write(".hidden/deep/z", "z\n")
 	p.write(".hidden/x", "H\n")
 	p.write("a.o", "other object")
 	p.write("out/b", "rebuilt")
@@ -148,9 +152,9 @@ func TestR126_WhatACommandChanges(t *testing.T) {
 	now := time.Now()
 	p.do(os.Chtimes(filepath.Join(p.root, "same.txt"), now, now))
 	p.want("c2",
-		`.hidden/x: "h\n" -> "H\n"`, `a.txt: "one\ntwo\n" -> "one\n2\n"`, `bin: "\x00\x01\x02" -> "\x00\x01\x03"`,
+		`.hidden/deep/z: none -> "z\n" 1 parents >0644`, `.hidden/x: "h\n" -> "H\n"`, `a.txt: "one\ntwo\n" -> "one\n2\n"`, `bin: "\x00\x01\x02" -> "\x00\x01\x03"`,
 		`empty: none -> "" >0644`, `gone.txt: "g\n" -> none 0644>`, `name \\ \xFF: "odd\n" -> "odder\n"`,
-		`new/deep/file: none -> "n\n" >0644`, `run.sh: "#!/bin/sh\n" -> "#!/bin/sh\n" 0644>0755`, `sub/in: "s\n" -> "S\n"`,
+		`new/deep/file: none -> "n\n" 2 parents >0644`, `run.sh: "#!/bin/sh\n" -> "#!/bin/sh\n" 0644>0755`, `sub/in: "s\n" -> "S\n"`,
 	)
 	p.write("a.txt", "by the user\n") // between calls
 	p.before("c3")

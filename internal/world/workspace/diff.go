@@ -2,7 +2,10 @@ package workspace
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,6 +20,7 @@ type Diff struct {
 	Unified        string            // a unified diff of what is shown of the files, in order of the edits
 	Digests        map[string]string // of each file since, by canonical path; "" for one that is gone
 	Was            map[string]string // the permission bits before of each file whose bits change or that is removed, nil if there are none
+	Parents        map[string]int    // how many directories there were not yet for each new file, nil if all were there
 	Added, Removed int               // lines
 	Detached       []string          // files that had other names, hard links, which keep the old bytes
 	Names          map[string]uint64 // how many each of those had, nil if there are none
@@ -25,13 +29,19 @@ type Diff struct {
 // around is how many lines a diff shows around a change.
 const around = 3
 
-func describe(changes []*change) Diff {
+func (w *Workspace) describe(changes []*change) Diff {
 	d := Diff{Digests: make(map[string]string)}
 	var out strings.Builder
 	for _, c := range changes {
 		d.Digests[c.path] = ""
 		if !c.Remove {
 			d.Digests[c.path] = edit.Digest(c.after)
+		}
+		if n := w.missing(filepath.Dir(c.at)); n > 0 && c.info == nil {
+			if d.Parents == nil {
+				d.Parents = make(map[string]int)
+			}
+			d.Parents[c.path] = n
 		}
 		if c.info != nil && !c.link && (c.Remove || c.mode() != c.info.Mode().Perm()) {
 			if d.Was == nil {
@@ -50,6 +60,17 @@ func describe(changes []*change) Diff {
 	}
 	d.Unified = out.String()
 	return d
+}
+
+// missing returns how many directories, from dir up, do not exist.
+func (w *Workspace) missing(dir string) (n int) {
+	for ; dir != "."; dir = filepath.Dir(dir) {
+		if _, err := w.root.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // show adds c to the diff. What a unified diff cannot show is said in a line.

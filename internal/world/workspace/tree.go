@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -12,8 +13,8 @@ import (
 	"syscall"
 )
 
-// An Entry is what is somewhere in the tree: a file, a link, or anything else but
-// a directory.
+// An Entry is what is somewhere in the tree: a file, a directory, a link, or
+// anything else.
 type Entry struct {
 	Path string // canonical, but for the entry itself, which may be a link
 	Info fs.FileInfo
@@ -41,7 +42,7 @@ func (e Entry) Target() (string, error) {
 }
 
 // Tree yields all that is in the workspace and not ignored, hidden entries too,
-// in no order that matters. A .git is left out, and what is in a directory that
+// a directory before what is in it. A .git is left out, and what is in a directory that
 // has one of its own, as a submodule does, is not. It follows no link. What cannot
 // be read yields an error, and the walk goes on; the end of ctx yields its error
 // and ends it.
@@ -75,19 +76,19 @@ func (w *Workspace) tree(ctx context.Context, dir *os.Root, at string, rules ign
 		if d.Name() == ".git" || isOurs(d.Name()) || rules.ignored(inner, d.IsDir()) {
 			continue
 		}
-		if d.IsDir() {
-			below, err := dir.OpenRoot(d.Name())
-			if err == nil && !w.tree(ctx, below, inner, rules, yield) ||
-				err != nil && !yield(Entry{Path: slash(inner)}, fmt.Errorf("list %s: %w", slash(inner), reason(err))) {
-				return false
-			}
-			continue
-		}
 		info, err := d.Info() // of the listing
 		if err != nil {       // gone since
 			continue
 		}
 		if !yield(Entry{Path: slash(inner), Info: info, dir: dir}, nil) {
+			return false
+		}
+		if !d.IsDir() {
+			continue
+		}
+		below, err := dir.OpenRoot(d.Name())
+		if err == nil && !w.tree(ctx, below, inner, rules, yield) ||
+			err != nil && !yield(Entry{Path: slash(inner)}, fmt.Errorf("list %s: %w", slash(inner), reason(err))) {
 			return false
 		}
 	}
@@ -105,4 +106,32 @@ func readDir(dir *os.Root) ([]fs.DirEntry, error) {
 	defer d.Close()
 	found, err := d.ReadDir(-1)
 	return found, reason(err)
+}
+
+// Prune removes n directories, from the one of the file at path up, as far as they
+// are empty.
+func (w *Workspace) Prune(path string, n int) error {
+	at, err := w.resolve(path)
+	if err != nil {
+		return fmt.Errorf("remove directories of %s: %w", path, err)
+	}
+	for dir := filepath.Dir(at); n > 0 && dir != "."; n-- {
+		parent, err := w.root.Open(filepath.Dir(dir))
+		if err == nil {
+			if info, e := w.root.Lstat(dir); e == nil && info.IsDir() {
+				err = w.root.Remove(dir) // fails unless it is empty
+			} else {
+				err = errors.Join(e, ErrNotDirectory)
+			}
+			err = errors.Join(err, syncDir(parent), parent.Close())
+		}
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTEMPTY) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("remove directories of %s: %w", path, reason(err))
+		}
+		dir = filepath.Dir(dir)
+	}
+	return nil
 }

@@ -38,7 +38,9 @@ func TestTreeYieldsAllThatIsNotIgnored(t *testing.T) {
 			t.Fatal(err)
 		}
 		what := ""
-		if e.Info.Mode()&fs.ModeSymlink != 0 {
+		if e.Info.IsDir() {
+			what = "/"
+		} else if e.Info.Mode()&fs.ModeSymlink != 0 {
 			what, err = e.Target()
 			what = " -> " + what
 		} else if b, _, e := e.Bytes(); len(b) == 0 {
@@ -50,7 +52,7 @@ func TestTreeYieldsAllThatIsNotIgnored(t *testing.T) {
 		got = append(got, e.Path+what)
 	}
 	slices.Sort(got)
-	want := []string{".gitignore", ".hidden/y", `\xFF`, "a.go", "keep.o", "link -> /etc", "sub/.gitignore", "sub/in", "z"}
+	want := []string{".gitignore", ".hidden/", ".hidden/y", `\xFF`, "a.go", "keep.o", "link -> /etc", "sub/", "sub/.gitignore", "sub/in", "z"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -59,6 +61,36 @@ func TestTreeYieldsAllThatIsNotIgnored(t *testing.T) {
 	for _, err := range w.Tree(ctx) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("after the end of ctx: %v", err)
+		}
+	}
+}
+
+func TestPruneRemovesWhatIsEmptyAndNoMore(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"a/b/c/d", "x/y/z"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "x/file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for _, p := range []struct {
+		path string
+		n    int
+	}{{"a/b/c/d/gone", 2}, {"x/y/z/gone", 9}, {"x/y/z/gone", 9}, {"top", 3}} {
+		if err := w.Prune(p.path, p.n); err != nil {
+			t.Errorf("%s: %v", p.path, err)
+		}
+	}
+	for dir, want := range map[string]bool{"a/b": true, "a/b/c": false, "x": true, "x/y": false} {
+		if _, err := os.Stat(filepath.Join(root, dir)); (err == nil) != want {
+			t.Errorf("%s: %v", dir, err)
 		}
 	}
 }

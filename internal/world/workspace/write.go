@@ -19,7 +19,7 @@ func (w *Workspace) Diff(edits []edit.Intent) (Diff, error) {
 	if err != nil {
 		return Diff{}, err
 	}
-	return describe(changes), nil
+	return w.describe(changes), nil
 }
 
 // Write makes all the edits or none, and returns when they are on disk. Each
@@ -64,7 +64,7 @@ func (w *Workspace) WriteWith(o WriteOptions, edits []edit.Intent) (Diff, error)
 	if err != nil {
 		return Diff{}, err
 	}
-	d := describe(changes)
+	d := w.describe(changes)
 	for path, names := range d.Names {
 		if !o.BreakLinks {
 			return Diff{}, fmt.Errorf("edit %s: %w", path, &LinkedError{Path: path, Names: names})

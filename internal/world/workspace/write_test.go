@@ -57,8 +57,9 @@ mode 0644 to 0750: mode
 			"a": edit.Digest([]byte("one\n2\n")), "new/deep/b": edit.Digest([]byte("b\n")), "gone": "",
 			"mode": edit.Digest([]byte("x\n")), "empty": edit.Digest(nil),
 		},
-		Was:   map[string]string{"gone": "0644", "mode": "0644"},
-		Added: 2, Removed: 2,
+		Was:     map[string]string{"gone": "0644", "mode": "0644"},
+		Parents: map[string]int{"new/deep/b": 2},
+		Added:   2, Removed: 2,
 	}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
