@@ -43,8 +43,9 @@ type change struct {
 	replacements int
 	notes        []string // for the model, a line each
 	revisions    []revision
-	many         bool // the data are of several files
-	asks         bool // a person has to settle it first
+	reads        []string // directories that it was worked out from
+	many         bool     // the data are of several files
+	asks         bool     // a person has to settle it first
 }
 
 // A maker works out a change of the files as they are now. Conflicts with what
@@ -85,6 +86,9 @@ func (f *changer) action(ctx context.Context, in tool.Input, work maker) (*tool.
 		parts = append(parts, tool.Part{Name: intents[n].Path, Effects: effect.Set{
 			{Kind: effect.Read, On: intents[n].Path}, {Kind: effect.Write, On: intents[n].Path},
 		}})
+	}
+	for _, dir := range c.reads {
+		parts = append(parts, tool.Part{Name: dir, Effects: effect.Set{{Kind: effect.Read, On: dir, Tree: true}}})
 	}
 	temp := workspace.Temp()
 	a := &tool.Action{
