@@ -10,13 +10,19 @@ import (
 )
 
 // Clear removes what a WriteAs of edits that was cut off by a crash has left
-// beside the files. It neither ends nor takes back the changes, but for one
-// thing: what someone else saved in the moment of a change, which only shows
-// when it is made, goes back to its place. ErrStale reports a file whose bytes
-// may be nowhere else, and where it is.
+// beside the files. Of several changes those that were made are taken back
+// first, unless all were, or someone has changed one of the files since. And what
+// someone saved in the moment of a change, which only shows when it is made,
+// goes back to its place. ErrStale reports a file whose bytes may be nowhere
+// else, and where it is.
 func (w *Workspace) Clear(temp string, edits []edit.Intent) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
+	if len(edits) > 1 {
+		if err := w.takeBack(temp, edits); err != nil {
+			return err
+		}
+	}
 	for n, e := range edits {
 		if err := w.clear(tempOf(temp, n), e); err != nil {
 			return fmt.Errorf("clear what a change of %s left: %w", e.Path, reason(err))

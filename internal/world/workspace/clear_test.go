@@ -64,18 +64,8 @@ func TestClear(t *testing.T) {
 			if tt.stale && !strings.Contains(err.Error(), "d/.belay-T") {
 				t.Errorf("it does not say where the bytes are: %v", err)
 			}
-			got := make(files)
-			err = filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-				if err != nil || d.IsDir() {
-					return err
-				}
-				b, err := os.ReadFile(path)
-				rel, _ := filepath.Rel(dir, path)
-				got[filepath.ToSlash(rel)] = string(b)
-				return err
-			})
-			if err != nil || !maps.Equal(got, tt.want) {
-				t.Errorf("files (-want +got): %v\n%s", err, cmp.Diff(tt.want, got))
+			if got := contents(t, dir); !maps.Equal(got, tt.want) {
+				t.Errorf("files (-want +got):\n%s", cmp.Diff(map[string]string(tt.want), got))
 			}
 		})
 	}
@@ -111,4 +101,81 @@ func TestClearEachEdit(t *testing.T) {
 	if a, b := read(t, w, "a").Content, read(t, w, "b").Content; a+b != "AB" {
 		t.Errorf("a and b are %q and %q", a, b)
 	}
+}
+
+// Of several changes that a crash came between, those that were made are taken
+// back; where that cannot be done cleanly, nothing is.
+func TestClearTakesBackHalf(t *testing.T) {
+	const old, new = "old\n", "new\n"
+	was, is := edit.Digest([]byte(old)), edit.Digest([]byte(new))
+	change := func(path string) edit.Intent { return edit.Intent{Path: path, Base: was, Result: is} }
+	create := func(path string) edit.Intent { return edit.Intent{Path: path, Result: is} }
+	remove := func(path string) edit.Intent { return edit.Intent{Path: path, Base: was, Remove: true} }
+	type files map[string]string
+	for _, tt := range []struct {
+		name       string
+		edits      []edit.Intent
+		left, want files
+	}{
+		{"before the first", []edit.Intent{change("a"), change("b")},
+			files{"a": old, "b": old, ".belay-T": new, ".belay-T-1": new}, files{"a": old, "b": old}},
+		{"between two changes", []edit.Intent{change("a"), change("b")},
+			files{"a": new, "b": old, ".belay-T": old, ".belay-T-1": new}, files{"a": old, "b": old}},
+		{"after the last", []edit.Intent{change("a"), change("b")},
+			files{"a": new, "b": new, ".belay-T": old, ".belay-T-1": old}, files{"a": new, "b": new}},
+		{"while it was cleaned", []edit.Intent{change("a"), change("b")},
+			files{"a": new, "b": new, ".belay-T-1": old}, files{"a": new, "b": new}},
+		{"after a creation", []edit.Intent{create("a"), change("b")},
+			files{"a": new, "b": old, ".belay-T-1": new}, files{"b": old}},
+		{"after a creation by a link", []edit.Intent{create("a"), change("b")},
+			files{"a": new, "b": old, ".belay-T": new, ".belay-T-1": new}, files{"b": old}},
+		{"after a removal", []edit.Intent{remove("a"), create("b")},
+			files{".belay-T": old, ".belay-T-1": new}, files{"a": old}},
+		{"before a creation", []edit.Intent{change("a"), create("b"), create("c")},
+			files{"a": new, "b": new, ".belay-T": old, ".belay-T-2": "n"}, files{"a": old}},
+		{"while it was taken back", []edit.Intent{create("a"), change("b"), change("c")},
+			files{"a": new, "b": old, "c": old, ".belay-T-1": new, ".belay-T-2": new}, files{"b": old, "c": old}},
+		{"and someone changed one", []edit.Intent{change("a"), change("b"), change("c")},
+			files{"a": new, "b": old, "c": "theirs", ".belay-T": old, ".belay-T-1": new, ".belay-T-2": new}, files{"a": new, "b": old, "c": "theirs"}},
+		{"and what was replaced is gone", []edit.Intent{change("a"), change("b")},
+			files{"a": new, "b": old, ".belay-T-1": new}, files{"a": new, "b": old}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, content := range tt.left {
+				put(t, filepath.Join(dir, name), false, content)
+			}
+			w, err := Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			for range 2 { // the second time there is nothing to do
+				if err := w.Clear(".belay-T", tt.edits); err != nil {
+					t.Fatal(err)
+				}
+				if got := contents(t, dir); !maps.Equal(got, tt.want) {
+					t.Errorf("files (-want +got):\n%s", cmp.Diff(map[string]string(tt.want), got))
+				}
+			}
+		})
+	}
+}
+
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	got := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		got[filepath.ToSlash(rel)] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
 }
