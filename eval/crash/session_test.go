@@ -140,6 +140,7 @@ func bodies[B event.Body](all []event.Event) []B {
 // A verdict is what a story comes to, in figures.
 type verdict struct {
 	calls, interrupted int
+	failed             []string       // kinds of failures, in order
 	unknown            map[string]int // by tool
 	lost, doubled, dangling,
 	other []string // what must not be
@@ -147,9 +148,8 @@ type verdict struct {
 
 func (v *verdict) wrong() []string { return slices.Concat(v.lost, v.doubled, v.dangling, v.other) }
 
-// judge compares a story that has ended with one that was never cut, whose files
-// are want.
-func (s *story) judge(want map[string]string) (verdict, error) {
+// judge compares a story that has ended with the one that was never cut.
+func (s *story) judge(want *stage) (verdict, error) {
 	v := verdict{unknown: make(map[string]int)}
 	all, err := s.events()
 	if err != nil {
@@ -163,10 +163,12 @@ func (s *story) judge(want map[string]string) (verdict, error) {
 	if err != nil {
 		return v, err
 	}
-	v.judgeFiles(files, want, unknown)
-	if err := s.judgeCommits(&v, unknown); err != nil {
+	v.judgeFiles(files, want.files, unknown)
+	n, err := s.commits()
+	if err != nil {
 		return v, err
 	}
+	v.judgeCommits(n, want.commits, unknown)
 	if left := s.survivors(); len(left) > 0 {
 		v.other = append(v.other, fmt.Sprintf("still running: %q", left))
 	}
@@ -191,6 +193,8 @@ func (v *verdict) judgeCalls(all []event.Event) (unknown []string) {
 			ended[b.Call]++
 			call := made[b.Call]
 			switch b.Result.Status {
+			case tool.Error:
+				v.failed = append(v.failed, string(b.Result.Failure.Kind))
 			case tool.Interrupted:
 				v.interrupted++
 			case tool.Unknown:
@@ -297,20 +301,24 @@ func (v *verdict) judgeFiles(files, want map[string]string, unknown []string) {
 	}
 }
 
-// judgeCommits counts the commit that the session makes.
-func (s *story) judgeCommits(v *verdict, unknown []string) error {
+// judgeCommits compares how many there are.
+func (v *verdict) judgeCommits(n, want int, unknown []string) {
+	if n > want {
+		v.doubled = append(v.doubled, fmt.Sprintf("%d commits", n))
+	}
+	free := slices.ContainsFunc(unknown, func(args string) bool { return strings.Contains(args, "git") })
+	if n < want && !free {
+		v.other = append(v.other, "a commit is missing")
+	}
+}
+
+// commits counts those that the repository has.
+func (s *story) commits() (int, error) {
 	c := exec.Command("git", "log", "--format=%s")
 	c.Dir = s.dir
 	out, err := c.Output()
 	if err != nil {
-		return fmt.Errorf("git log: %w", err)
+		return 0, fmt.Errorf("git log: %w", err)
 	}
-	n := strings.Count(string(out), "sums\n")
-	if n > 1 {
-		v.doubled = append(v.doubled, fmt.Sprintf("%d commits", n))
-	}
-	if n == 0 && !slices.ContainsFunc(unknown, func(args string) bool { return strings.Contains(args, "git") }) {
-		v.other = append(v.other, "the commit is missing")
-	}
-	return nil
+	return strings.Count(string(out), "\n"), nil
 }

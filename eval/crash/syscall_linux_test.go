@@ -42,7 +42,7 @@ func traced(t *testing.T) {
 func TestPromise_P02_EverySystemCall(t *testing.T) {
 	t.Parallel()
 	traced(t)
-	st := open(t, binary(t, plain))
+	st := openSession(t, plain)
 	st.everySystemCall(t, 10, func(s *story, before []string) (end, error) { return s.begin(nil, before) })
 }
 
@@ -51,7 +51,7 @@ func TestPromise_P02_EverySystemCall(t *testing.T) {
 func TestPromise_P02_EverySystemCallOfRecovery(t *testing.T) {
 	t.Parallel()
 	traced(t)
-	st := open(t, binary(t, marked))
+	st := openSession(t, marked)
 	for _, mark := range []string{"journal half written", "workspace temp written", "process started"} {
 		t.Run(mark, func(t *testing.T) {
 			n := slices.Index(st.marks[len(st.marks)/3:], mark) + len(st.marks)/3 + 1
