@@ -56,7 +56,7 @@ func on(make func(*workspace.Workspace) tool.Tool, args string, c tooltest.Case)
 	return c
 }
 
-func grep(w *workspace.Workspace) tool.Tool { return Grep(w, nil) }
+func grep(w *workspace.Workspace) tool.Tool { return Grep(w, nil, nil) }
 
 // Every tool keeps each claim of its contract (see package tooltest): the
 // schema is strict, Prepare changes nothing, Do touches what was declared, the

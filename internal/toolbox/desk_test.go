@@ -47,7 +47,7 @@ func newDesk(t testing.TB, files map[string]string) *desk {
 	d.w = opened(t, d.dir)
 	f := &changer{w: d.w, shown: new(shown)}
 	for _, tl := range []tool.Tool{
-		LS(d.w), Glob(d.w), Grep(d.w, d.withheld), shower{Read(d.w), d.w, f.shown}, f.write(), f.edit(), f.multiEdit(), Todo(),
+		LS(d.w), Glob(d.w), Grep(d.w, d.withheld, nil), shower{Read(d.w), d.w, f.shown}, f.write(), f.edit(), f.multiEdit(), Todo(),
 	} {
 		d.tools[tl.Spec().Name] = tl
 	}

@@ -57,7 +57,11 @@ func Glob(w *workspace.Workspace) tool.Tool {
 			}
 			return paths(at, args.Pattern, found, err != nil), nil
 		}
-		return looking(fmt.Sprintf("Find %s in %s", args.Pattern, at), base, true, find), nil
+		summary := "Glob " + args.Pattern
+		if at != "." {
+			summary += " in " + at
+		}
+		return looking(summary, base, true, find), nil
 	})
 }
 
@@ -84,21 +88,13 @@ func paths(at, pattern string, found repo.Found, timedOut bool) tool.Result {
 	case d.Total == 0 && found.Base == "":
 		fmt.Fprintf(&text, "no file matches %s: it begins with a directory that %s does not have\n", pattern, at)
 	case d.Total == 0:
-		fmt.Fprintf(&text, "no file matches %s in %s; %d files looked at\n", pattern, at, d.Scanned)
+		fmt.Fprintf(&text, "no file matches %s in %s; %s looked at\n", pattern, at, counted(d.Scanned, "file"))
 	}
-	text.WriteString(leftOut(found.Skipped, "looked at"))
-	text.WriteString(unread(d.Unread))
+	text.WriteString(leftOut("looked at", found.Skipped))
+	text.WriteString(unread(d.Skipped))
 	r := tool.Result{Status: tool.Success, Text: text.String(), Data: data(d)}
-	if d.Truncated || len(d.Unread) > 0 {
+	if d.Truncated || d.Failed > 0 {
 		r.Status = tool.Partial
 	}
 	return r
-}
-
-// unread names what could not be read, or nothing.
-func unread(paths []string) string {
-	if len(paths) == 0 {
-		return ""
-	}
-	return "(could not be read: " + strings.Join(paths, ", ") + ")\n"
 }

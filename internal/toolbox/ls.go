@@ -55,7 +55,7 @@ func LS(w *workspace.Workspace) tool.Tool {
 			}
 			return listing(at, entries), nil
 		}
-		return looking("List "+at, at, false, list), nil
+		return looking("LS "+at, at, false, list), nil
 	})
 }
 
@@ -87,7 +87,7 @@ func listing(at string, files []workspace.File) tool.Result {
 		r.Status = tool.Partial
 		fmt.Fprintf(&text, "(%d of %d entries shown: find the others with Glob)\n", len(d.Entries), d.Total)
 	}
-	text.WriteString(leftOut(repo.Skipped{Hidden: d.Hidden, Ignored: d.Ignored}, "listed"))
+	text.WriteString(leftOut("listed", repo.Skipped{Hidden: d.Hidden, Ignored: d.Ignored}))
 	r.Text, r.Data = text.String(), data(d)
 	return r
 }
@@ -105,14 +105,38 @@ func describeEntry(f workspace.File) (entry, string) {
 	return entry{Name: name, Type: "other"}, name + " (no regular file)"
 }
 
-// leftOut says what was not looked at, or nothing.
-func leftOut(s repo.Skipped, done string) string {
-	if s.Hidden+s.Ignored+s.Links == 0 {
+// An amount is how many of what there are.
+type amount struct {
+	n    int
+	what string
+}
+
+// leftOut says what was not listed, looked at or searched, or nothing.
+func leftOut(done string, s repo.Skipped, others ...amount) string {
+	links := amount{s.Links, "links to elsewhere"}
+	if s.Links == 1 {
+		links.what = "link to elsewhere"
+	}
+	var parts []string
+	for _, p := range append([]amount{{s.Hidden, "hidden"}, {s.Ignored, "ignored by git"}, links}, others...) {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	if len(parts) == 0 {
 		return ""
 	}
-	links := ""
-	if s.Links > 0 {
-		links = fmt.Sprintf(", %d links to elsewhere", s.Links)
+	return fmt.Sprintf("(not %s: %s)\n", done, strings.Join(parts, ", "))
+}
+
+// unread names what could not be read, or nothing.
+func unread(s repo.Skipped) string {
+	if s.Failed == 0 {
+		return ""
 	}
-	return fmt.Sprintf("(not %s: %d hidden, %d ignored%s)\n", done, s.Hidden, s.Ignored, links)
+	more := ""
+	if n := s.Failed - len(s.Unread); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return "(could not be read: " + strings.Join(s.Unread, ", ") + more + ")\n"
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/world/process"
+	"github.com/belay-agent/belay/internal/world/repo"
 	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
@@ -30,7 +31,7 @@ func All(o Options) []tool.Tool {
 	return []tool.Tool{
 		LS(o.Workspace),
 		Glob(o.Workspace),
-		Grep(o.Workspace, o.Withheld),
+		Grep(o.Workspace, o.Withheld, &repo.Ripgrep{Host: o.Host, Env: o.Bash.Env}),
 		shower{Read(o.Workspace), o.Workspace, f.shown},
 		f.write(),
 		f.edit(),

@@ -34,7 +34,11 @@ const (
 type BadRegexp struct {
 	Offset int // in bytes
 	Reason string
+	cause  error
 }
+
+// Unwrap returns ErrManyLines or nil.
+func (e *BadRegexp) Unwrap() error { return e.cause }
 
 func (e *BadRegexp) Error() string {
 	return fmt.Sprintf("bad regular expression: %s, at offset %d", e.Reason, e.Offset)
@@ -53,13 +57,13 @@ type matcher struct {
 func parse(pattern string) (*syntax.Regexp, error) {
 	parsed, err := syntax.Parse(pattern, syntax.Perl&^syntax.OneLine)
 	if e, ok := errors.AsType[*syntax.Error](err); ok {
-		return nil, &BadRegexp{max(strings.Index(pattern, e.Expr), 0), fmt.Sprintf("%s: %q", e.Code, e.Expr)}
+		return nil, &BadRegexp{max(strings.Index(pattern, e.Expr), 0), fmt.Sprintf("%s: %q", e.Code, e.Expr), nil}
 	} else if err != nil {
-		return nil, &BadRegexp{0, err.Error()}
+		return nil, &BadRegexp{0, err.Error(), nil}
 	}
 	simple := parsed.Simplify()
 	if needs := literals(simple, false).best(); len(needs) > 0 && !slices.ContainsFunc(needs, func(s string) bool { return !strings.Contains(s, "\n") }) {
-		return nil, &BadRegexp{max(strings.Index(pattern, `\n`), 0), ErrManyLines.Error()}
+		return nil, &BadRegexp{max(strings.Index(pattern, `\n`), 0), ErrManyLines.Error(), ErrManyLines}
 	}
 	withinLine(simple)
 	return simple, nil
@@ -79,7 +83,7 @@ func newMatcher(pattern string, context int) (*matcher, error) {
 		m.later, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + parsed.String() + `)`)
 	}
 	if err != nil {
-		return nil, &BadRegexp{0, err.Error()}
+		return nil, &BadRegexp{0, err.Error(), nil}
 	}
 	fold := folds(parsed)
 	known := literals(parsed, fold)

@@ -19,12 +19,12 @@ type needles struct {
 // first.
 const common = " \tetanrisoludcpmfh.,()g_\"b=0v1yxw:/k;*-2[]{}S'TEACRINPDOLFMB3&45q68Uz97G>WHV<j|XK+!YJQ#@Z\\$%?^`~"
 
-// maxBytes is how many needles of a single byte are worth to be searched for.
-const maxBytes = 3
+// maxShort is how many needles of one or two bytes are worth to be searched for.
+const maxShort = 3
 
 // newNeedles returns nil if texts rule nothing out, or next to nothing.
 func newNeedles(texts []string, fold bool) *needles {
-	if w := weight(texts); w == 0 || w == 1 && len(texts) > maxBytes {
+	if w := weight(texts); w == 0 || w <= 2 && len(texts) > maxShort {
 		return nil
 	}
 	n := &needles{fold: fold}

@@ -43,11 +43,15 @@ type sieve struct {
 	broken  atomic.Bool // it has failed once, and is not asked again
 }
 
-// sieve returns nil where rg is not to be used for m.
+// sieve returns nil where rg is not there, or not to be used for m.
 func (r *Ripgrep) sieve(w *workspace.Workspace, m *matcher) *sieve {
 	if r == nil || !m.needles.weak() {
 		return nil
 	}
+	return r.sieveFor(w, m)
+}
+
+func (r *Ripgrep) sieveFor(w *workspace.Workspace, m *matcher) *sieve {
 	program, err := process.Look("rg", r.Env)
 	if err != nil {
 		return nil
