@@ -26,17 +26,26 @@ func (w *Workspace) OpenRaw(path string) (*Raw, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	f, info, err := openAny(w.root, at)
+	f, info, err := w.openFile(at)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", path, err)
-	}
-	if err := w.holds(f); err != nil {
-		_ = f.Close()
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	return &Raw{
 		Path: slash(at), Size: info.Size(), Mode: info.Mode(), ModTime: info.ModTime(), Inode: inode(info), f: f,
 	}, nil
+}
+
+// openFileSteps opens the regular file at a resolved path, element by element.
+func (w *Workspace) openFileSteps(at string) (*os.File, fs.FileInfo, error) {
+	f, info, err := openAny(w.root, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := w.holds(f); err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
 // ReadAt reads as io.ReaderAt says. What has been written to the file since it

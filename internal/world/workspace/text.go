@@ -72,12 +72,12 @@ func (w *Workspace) Read(path string) (Text, error) {
 
 // bytes returns what the regular file at a resolved path holds.
 func (w *Workspace) bytes(at string) ([]byte, fs.FileInfo, error) {
-	f, info, err := open(w.root, at)
+	f, info, err := w.openFile(at)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	if err := w.holds(f); err != nil {
+	if err := small(info); err != nil {
 		return nil, nil, err
 	}
 	raw, err := slurp(f, info.Size())

@@ -185,14 +185,21 @@ func (w *Workspace) Stat(path string) (fs.FileInfo, error) {
 // open opens the regular file at a resolved path, of at most MaxFile bytes.
 func open(root *os.Root, at string) (*os.File, fs.FileInfo, error) {
 	f, info, err := openAny(root, at)
-	if err == nil && info.Size() > MaxFile {
-		_ = f.Close()
-		err = fmt.Errorf("%w: %d bytes, at most %d can be read", ErrTooLarge, info.Size(), MaxFile)
-	}
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := small(info); err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
 	return f, info, nil
+}
+
+func small(info fs.FileInfo) error {
+	if info.Size() > MaxFile {
+		return fmt.Errorf("%w: %d bytes, at most %d can be read", ErrTooLarge, info.Size(), MaxFile)
+	}
+	return nil
 }
 
 // openAny opens the regular file at a resolved path. What is no regular file is
