@@ -257,6 +257,9 @@ func TestBug_F01_KeysStayWithBelay(t *testing.T) {
 		}
 		kept := ""
 		err = filepath.WalkDir(p.sessions(), func(file string, entry os.DirEntry, err error) error {
+			if err == nil && entry.IsDir() && entry.Name() == "undo" { // the workspace's own bytes, which come back as they were
+				return filepath.SkipDir
+			}
 			if err != nil || entry.IsDir() {
 				return err
 			}

@@ -23,6 +23,7 @@ import (
 	"github.com/belay-agent/belay/internal/ui/terminal"
 	"github.com/belay-agent/belay/internal/world/journal"
 	"github.com/belay-agent/belay/internal/world/process"
+	"github.com/belay-agent/belay/internal/world/snapshot"
 	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
@@ -32,6 +33,7 @@ type rig struct {
 	workspace *workspace.Workspace
 	host      *process.Host
 	journal   *journal.Journal
+	snapshots *snapshot.Store // nil where undo does not cover commands
 	model     model.Info
 	ui        *terminal.UI
 	agent     *agent.Agent
@@ -55,6 +57,7 @@ type openOptions struct {
 	talk       bool  // with a person at the keyboard, turn after turn
 	forgetful  bool  // nothing is kept
 	refused    error // of the disk that was to keep it
+	asked      bool  // for a call on the command line, which allows it
 	provider   model.Provider
 	info       model.Info
 }
@@ -107,6 +110,7 @@ func (s System) assemble(ctx context.Context, o openOptions) (r *rig, err error)
 	if err != nil {
 		return r, err
 	}
+	s.openUndo(r)
 	tools, err := s.openTools(r, o)
 	if err != nil {
 		return r, err
@@ -295,6 +299,10 @@ func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []to
 		options.Approve = r.ui.Approve
 		options.Unknown = r.ui.Unknown
 	}
+	if o.asked {
+		options.Approve = byCommand
+	}
+	r.reversible(&options)
 	return options
 }
 
@@ -319,6 +327,11 @@ func (r *rig) observer(s System, o openOptions) func(agent.Signal) {
 			r.answer = b.Message.Text()
 		case event.Finished:
 			r.lastCall = b.Call
+			if r.snapshots != nil {
+				if err := r.snapshots.Done(b.Call); err != nil {
+					r.ui.Say(err.Error())
+				}
+			}
 			if err := r.host.Forget(b.Call); err != nil { // its result is on disk: nobody will ask what the command left
 				r.ui.Say("what command " + b.Call + " left was not removed: " + err.Error())
 			}

@@ -88,7 +88,7 @@ Without a command it is an interactive session in this directory.`,
 		return usage("%v; see `%s --help`", err, c.CommandPath())
 	})
 	root.AddCommand(
-		s.runCommand(), s.resumeCommand(), s.forkCommand(), s.sessionsCommand(), s.logCommand(), s.doctorCommand(),
+		s.runCommand(), s.resumeCommand(), s.forkCommand(), s.undoCommand(), s.redoCommand(), s.sessionsCommand(), s.logCommand(), s.doctorCommand(),
 		s.toolCommand(), s.policyCommand(), s.configCommand(), s.demoCommand(), s.versionCommand(),
 	)
 	checkCompletion(root)

@@ -42,6 +42,7 @@ type Report struct {
 	Redo  bool   `json:"redo,omitempty"`
 	Taken []Ref  `json:"taken"`          // back
 	Left  []Left `json:"left,omitempty"` // as they are
+	More  int    `json:"more,omitempty"` // files that another call is needed for
 }
 
 // A Left is a file that was left as it is, and why.
@@ -233,20 +234,12 @@ func (h *History) explain(in func(*Change) bool, what string) string {
 
 // Paths returns the files of changes, in the order in which they come.
 func Paths(changes []Change) (paths []string) {
+	seen := make(map[string]bool)
 	for _, c := range changes {
-		if !slices.Contains(paths, c.Edit.Path) {
+		if !seen[c.Edit.Path] {
+			seen[c.Edit.Path] = true
 			paths = append(paths, c.Edit.Path)
 		}
 	}
 	return paths
-}
-
-// Of returns the changes of one file.
-func Of(changes []Change, path string) (of []Change) {
-	for _, c := range changes {
-		if c.Edit.Path == path {
-			of = append(of, c)
-		}
-	}
-	return of
 }

@@ -95,7 +95,7 @@ func (l *log) undo(s Scope) (Report, error) {
 	r := Report{Redo: s.Redo}
 	to := make(map[string]string)
 	for _, path := range Paths(found) {
-		of := Of(found, path)
+		of := of(found, path)
 		now, exists := l.files[path]
 		i, changed, left := Back(of, File{Exists: exists, Bytes: []byte(now), Mode: "0644"}, l.image)
 		if left != nil {
@@ -410,6 +410,16 @@ func TestATurnEndsWithTheProcess(t *testing.T) {
 	l.want(map[string]string{"a": "c\n"})
 	l.undo(Scope{})
 	l.want(map[string]string{"a": "a\n"})
+}
+
+// of returns the changes of one file.
+func of(changes []Change, path string) (of []Change) {
+	for _, c := range changes {
+		if c.Edit.Path == path {
+			of = append(of, c)
+		}
+	}
+	return of
 }
 
 func cloned(m map[string]string) map[string]string {
