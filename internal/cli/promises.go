@@ -25,7 +25,7 @@ func promises(goos string, kept bool) []promise {
 		{"P07", "old sessions stay readable; damage is told apart from a cut", "full", ""},
 		{"P08", "undo takes back what the agent changed", "absent", "undo is not built yet"},
 		{"P09", "a concurrent save is never lost silently", "reduced", "a program that had the file open for writing in place can lose what it writes meanwhile"},
-		{"P10", "a changed file keeps mode, owner, attributes and form", "reduced", "UTF-16 and legacy encodings are refused; a second name of the file keeps the old bytes, which is said"},
+		{"P10", "a changed file keeps mode, owner, attributes and form", "full", ""},
 		{"P11", "file tools never leave the workspace", "full", ""},
 		{"P12", "a command writes only where it may", "absent", "there is no sandbox yet: commands are asked about in every mode but full"},
 		{"P13", "no command leaves a process behind", "reduced", "no PID namespace yet: a process that leaves session, parent and environment at once escapes"},
