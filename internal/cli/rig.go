@@ -265,7 +265,7 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 	tools := toolbox.All(toolbox.Options{
 		Workspace: r.workspace, Host: host,
 		Bash:     toolbox.BashOptions{Root: r.workspace.Root(), Env: env, Shell: shell, Timeout: r.settings.Bash.Timeout},
-		Withheld: r.withheld,
+		Withheld: r.withheld, Patch: r.settings.Patch,
 	})
 	for _, t := range tools {
 		r.offered = append(r.offered, t.Spec())

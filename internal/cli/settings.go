@@ -17,6 +17,7 @@ type Settings struct {
 	Rules     []policy.Rule // of the user and of a trusted project
 	Pass      []string      // names of variables that commands get beside the usual ones
 	Bash      Bash
+	Patch     bool                // edit_format is patch
 	Providers map[string]Provider // by name
 }
 

@@ -72,6 +72,8 @@ func knobs() []knob {
 		rulesKnob(policy.Allow), rulesKnob(policy.Ask), rulesKnob(policy.Deny),
 		passKnob(),
 
+		scalarKnob("edit_format", asText, func(s *Settings) *bool { return &s.Patch }, parseEditFormat, showEditFormat,
+			func(*Settings, bool) bool { return true }),
 		scalarKnob("bash.timeout", asSpan, func(s *Settings) *time.Duration { return &s.Bash.Timeout }, parseSpan, showSpan,
 			func(s *Settings, next time.Duration) bool { return lowers(s.Bash.Timeout, next) }),
 	}
@@ -267,6 +269,18 @@ func knownModel(s *Settings, model string) bool {
 	mine, _, _ := strings.Cut(s.Model, "/")
 	_, set := s.Providers[provider]
 	return set || provider == mine || provider == "anthropic" || provider == "openai"
+}
+
+// parseEditFormat reports whether changes are sent as patches.
+func parseEditFormat(text string) (bool, error) {
+	return text == "patch", oneOf(text, "replace", "patch")
+}
+
+func showEditFormat(patch bool) string {
+	if patch {
+		return "patch"
+	}
+	return "replace"
 }
 
 func parseEffort(text string) (string, error) {

@@ -78,6 +78,10 @@ func TestR047_R053_ToolsKeepTheirContracts(t *testing.T) {
 		"Write over":       on(Write, `{"path":"a.go","content":"package greet\n"}`, tooltest.Case{}),
 		"Edit":             on(Edit, `{"path":"a.go","old":"helo","new":"hello"}`, tooltest.Case{}),
 		"MultiEdit":        on(MultiEdit, `{"path":"a.go","edits":[{"old":"helo","new":"hello"},{"old":"hello","new":"hi"}]}`, tooltest.Case{}),
+		"Patch":            on(Patch, `{"patch":"--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n package greet\n \n-func Hello() string { return \"helo\" }\n+func Hello() string { return \"hello\" }\n"}`, tooltest.Case{}),
+		"Patch many":       on(Patch, `{"patch":"*** Begin Patch\n*** Update File: a.go\n*** Move to: x/b.go\n@@\n-package greet\n+package hi\n*** Add File: y/c.go\n+package y\n*** End Patch"}`, tooltest.Case{}),
+		"Patch remove":     on(Patch, `{"patch":"*** Begin Patch\n*** Delete File: a.go\n*** End Patch"}`, tooltest.Case{}),
+		"Rename":           on(Rename, `{"path":"a.go","symbol":"Hello","to":"Hi"}`, tooltest.Case{}),
 		"Todo":             on(func(*workspace.Workspace) tool.Tool { return Todo() }, `{"items":[{"text":"look","state":"active"}]}`, tooltest.Case{}),
 	} {
 		t.Run(name, func(t *testing.T) {

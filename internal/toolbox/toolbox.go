@@ -7,6 +7,7 @@ package toolbox
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,12 +24,13 @@ type Options struct {
 	Host      *process.Host // of commands
 	Bash      BashOptions
 	Withheld  func(base, path string) bool // files that Read lets pass less easily than base; may be nil
+	Patch     bool                         // changes are sent as patches: Patch is there in the place of Edit and MultiEdit
 }
 
 // All returns the built-in tools, in the order in which the model sees them.
 func All(o Options) []tool.Tool {
 	f := &changer{w: o.Workspace, shown: new(shown)}
-	return []tool.Tool{
+	tools := []tool.Tool{
 		LS(o.Workspace),
 		Glob(o.Workspace),
 		Grep(o.Workspace, o.Withheld, &repo.Ripgrep{Host: o.Host, Env: o.Bash.Env}),
@@ -36,9 +38,15 @@ func All(o Options) []tool.Tool {
 		f.write(),
 		f.edit(),
 		f.multiEdit(),
+		f.rename(),
 		Bash(o.Host, o.Bash),
 		Todo(),
 	}
+	if o.Patch {
+		n := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Spec().Name == "Edit" })
+		tools = slices.Replace(tools, n, n+2, f.patch())
+	}
+	return tools
 }
 
 // patience is how long a call on files may take.

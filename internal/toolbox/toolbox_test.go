@@ -30,7 +30,15 @@ func all(t testing.TB) []tool.Tool {
 	}
 	t.Cleanup(func() { h.Close() })
 	dir := t.TempDir()
-	return All(Options{Workspace: opened(t, dir), Host: h, Bash: BashOptions{Root: dir}})
+	o := Options{Workspace: opened(t, dir), Host: h, Bash: BashOptions{Root: dir}}
+	tools := All(o)
+	o.Patch = true
+	for _, tl := range All(o) { // what is offered in the place of others comes last
+		if tl.Spec().Name == "Patch" {
+			tools = append(tools, tl)
+		}
+	}
+	return tools
 }
 
 func TestR012_R020_R028_R029_R054_AllToolsAreValidAndInOrder(t *testing.T) {
@@ -42,9 +50,31 @@ func TestR012_R020_R028_R029_R054_AllToolsAreValidAndInOrder(t *testing.T) {
 	for _, tool := range tools {
 		names = append(names, tool.Spec().Name)
 	}
-	want := []string{"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Bash", "Todo"}
+	want := []string{"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Rename", "Bash", "Todo", "Patch"}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Errorf("tools (-want +got):\n%s", d)
+	}
+}
+
+// One way of changing parts of files is offered, whichever it is.
+func TestR106_R109_PatchIsInThePlaceOfEdit(t *testing.T) {
+	for patch, want := range map[bool][]string{
+		false: {"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Rename", "Bash", "Todo"},
+		true:  {"LS", "Glob", "Grep", "Read", "Write", "Patch", "Rename", "Bash", "Todo"},
+	} {
+		h, err := process.Open(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { h.Close() })
+		dir := t.TempDir()
+		var names []string
+		for _, tl := range All(Options{Workspace: opened(t, dir), Host: h, Bash: BashOptions{Root: dir}, Patch: patch}) {
+			names = append(names, tl.Spec().Name)
+		}
+		if d := cmp.Diff(want, names); d != "" {
+			t.Errorf("tools with patch %t (-want +got):\n%s", patch, d)
+		}
 	}
 }
 
@@ -126,7 +156,7 @@ func TestR030_SchemasFitTheirTokenBudget(t *testing.T) {
 		return len(ids)
 	}
 	var list []function
-	for _, tool := range all(t) {
+	for _, tool := range all(t) { // Patch too, which is never there with all the others
 		s := tool.Spec()
 		f := function{Type: "function"}
 		f.Function.Name, f.Function.Description, f.Function.Parameters = s.Name, s.Description, s.Input
@@ -162,6 +192,8 @@ func TestR016_DescriptionsSayWhatIsTouched(t *testing.T) {
 			says("can touch anything", "runs alone")
 		case s.Idempotency == tool.ReadOnly:
 			says("Only reads", "parallel")
+		case s.Name == "Patch", s.Name == "Rename":
+			says("Writes the files", "parallel")
 		default:
 			says("Writes one file", "parallel")
 		}
@@ -174,7 +206,8 @@ func TestR047_R052_ToolsAreDocumented(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString(`# Tools
 
-What the model is offered, in this order. This page is generated from the contracts in
+What the model is offered, in this order; Patch only where ` + "`edit_format`" + ` is ` + "`patch`" + `,
+and then in the place of Edit and MultiEdit ([editing.md](editing.md)). This page is generated from the contracts in
 ` + "`internal/toolbox`" + `; ` + "`belay tool show NAME`" + ` prints one. Every call answers with the same
 envelope: status, text, data, error, artifacts, metrics and context. Failure kinds are
 in [failures.md](failures.md).

@@ -17,7 +17,7 @@
 // command line, byte for byte: no wildcard can let more pass than was written.
 // A search is named by the tree that it searches, not by the files it finds.
 //
-// A rule that asks or denies is read widely: one for Edit, MultiEdit or Write is
+// A rule that asks or denies is read widely: one for Edit, MultiEdit, Patch, Rename or Write is
 // for all three, one for Read also for Grep, and an absolute pattern also finds
 // the files of the workspace.
 package policy

@@ -127,8 +127,8 @@ func alike(name string) []string {
 	switch name {
 	case "Read":
 		return []string{"Grep"}
-	case "Edit", "MultiEdit", "Write":
-		return []string{"Edit", "MultiEdit", "Write"}
+	case "Edit", "MultiEdit", "Patch", "Rename", "Write":
+		return []string{"Edit", "MultiEdit", "Patch", "Rename", "Write"}
 	}
 	return nil
 }

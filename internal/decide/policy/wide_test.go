@@ -14,15 +14,16 @@ func TestARuleThatForbidsIsReadWidely(t *testing.T) {
 	specs := []tool.Spec{
 		{Name: "Read", Effects: reads}, {Name: "Grep", Effects: reads}, {Name: "LS", Effects: reads},
 		{Name: "Edit", Effects: writes}, {Name: "MultiEdit", Effects: writes}, {Name: "Write", Effects: writes},
+		{Name: "Patch", Effects: writes}, {Name: "Rename", Effects: writes},
 	}
 	tests := []struct {
 		rule, path string
 		forbids    []string // of specs
 		allows     []string
 	}{
-		{"Edit(vendor/**)", "vendor/a.go", []string{"Edit", "MultiEdit", "Write"}, []string{"Edit"}},
-		{"Write(vendor/)", "vendor/a.go", []string{"Edit", "MultiEdit", "Write"}, []string{"Write"}},
-		{"MultiEdit", "a.go", []string{"Edit", "MultiEdit", "Write"}, []string{"MultiEdit"}},
+		{"Edit(vendor/**)", "vendor/a.go", []string{"Edit", "MultiEdit", "Write", "Patch", "Rename"}, []string{"Edit"}},
+		{"Write(vendor/)", "vendor/a.go", []string{"Edit", "MultiEdit", "Write", "Patch", "Rename"}, []string{"Write"}},
+		{"MultiEdit", "a.go", []string{"Edit", "MultiEdit", "Write", "Patch", "Rename"}, []string{"MultiEdit"}},
 		{"Read(secret/**)", "secret/a", []string{"Read", "Grep"}, []string{"Read"}},
 		{"Read(secret/**)", "secret", []string{"Read", "Grep"}, []string{"Read"}},
 		{"Grep(secret/**)", "secret/a", []string{"Grep"}, []string{"Grep"}},
