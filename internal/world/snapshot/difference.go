@@ -23,6 +23,7 @@ const (
 // A difference is what lies between two trees.
 type difference struct {
 	store   *Store
+	until   int64 // see pending
 	edits   []edit.Intent
 	size    int      // of edits as JSON
 	missing []string // changed and not covered, and why
@@ -68,6 +69,8 @@ func (d *difference) at(path string, before, after *tree) {
 	}
 	switch {
 	case was == none && now == none:
+	case d.until > 0 && max(now.Mtime, now.Ctime, after.emptied(path, now)) > d.until:
+		d.miss(path, "changed after Belay was stopped, by the command or by you")
 	case was.link() && now.link() && was.Target == now.Target:
 	case was.link() || now.link():
 		d.miss(path, "a link")
@@ -92,6 +95,20 @@ func (s *Store) why(e entry) string {
 		return fmt.Sprintf("over %d MiB", s.File>>20)
 	}
 	return "there was no room or no time to copy it"
+}
+
+// emptied returns when something was last removed from where a file was that is
+// gone.
+func (t *tree) emptied(file string, now entry) int64 {
+	if now != (entry{}) {
+		return 0
+	}
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if e := t.Entries[dir]; e.Mode.IsDir() {
+			return e.Mtime
+		}
+	}
+	return t.Root
 }
 
 // missing returns how many directories of path, from its own up, there were not.

@@ -37,6 +37,8 @@ type Store struct {
 	Options
 	images *Images
 
+	beats sync.WaitGroup
+
 	mu      sync.Mutex
 	pack    *pack
 	last    *tree
@@ -50,6 +52,8 @@ type pending struct {
 	tree  *tree
 	scope []string // paths; nil for all
 	why   error    // there is nothing to compare with
+	until int64    // ns: what changed later may be the user's; 0 for no end
+	stop  func()   // its beat
 }
 
 // Changes are what a call changed.
@@ -94,6 +98,10 @@ func (s *Store) Images() *Images { return s.images }
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, p := range s.pending {
+		p.stop()
+	}
+	s.beats.Wait()
 	var err error
 	if s.pack != nil {
 		err = s.pack.Close()
@@ -124,10 +132,13 @@ func (s *Store) path(name string) string { return filepath.Join(s.Dir, name) }
 func (s *Store) Before(ctx context.Context, call string, scope []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := pending{scope: scope}
+	p := pending{scope: scope, stop: func() {}}
 	p.tree, p.why = s.look(ctx)
 	if p.why == nil {
 		p.why = s.keep(call, p)
+	}
+	if p.why == nil {
+		p.stop = s.beat(call)
 	}
 	s.pending[call] = p
 	failpoint.Hit("snapshot taken")
@@ -157,11 +168,36 @@ func (s *Store) After(call string) Changes {
 func (s *Store) Done(call string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if p, ok := s.pending[call]; ok {
+		p.stop()
+	}
 	delete(s.pending, call)
 	if err := os.Remove(s.path(pendingName(call))); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("forget a snapshot: %w", err)
 	}
 	return nil
+}
+
+// every is how often it is noted on disk that Belay lives while a call runs.
+const every = 200 * time.Millisecond
+
+// beat notes from time to time that Belay lives, until stop is called. After a
+// crash, what changed later is not certain to be the call's.
+func (s *Store) beat(call string) (stop func()) {
+	ended := make(chan struct{})
+	s.beats.Go(func() {
+		t := time.NewTicker(every)
+		defer t.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case now := <-t.C:
+				_ = os.Chtimes(s.path(pendingName(call)), now, now) // gone, if the call is over
+			}
+		}
+	})
+	return sync.OnceFunc(func() { close(ended) })
 }
 
 func (s *Store) compare(p pending) (Changes, error) {
@@ -172,7 +208,7 @@ func (s *Store) compare(p pending) (Changes, error) {
 	if err != nil {
 		return Changes{}, err
 	}
-	d := difference{store: s}
+	d := difference{store: s, until: p.until}
 	d.between(p.tree, now, p.scope)
 	return d.Changes(), nil
 }
@@ -188,6 +224,9 @@ func (s *Store) look(ctx context.Context) (*tree, error) {
 		}
 	}
 	next := &tree{Entries: make(map[string]entry, len(s.last.Entries))}
+	if info, err := s.Workspace.Stat("."); err == nil {
+		next.Root = info.ModTime().UnixNano()
+	}
 	var total int64
 	for e, err := range s.Workspace.Tree(ctx) {
 		switch {

@@ -267,6 +267,26 @@ func TestBug_V02_ASnapshotThatWasKilledHeals(t *testing.T) {
 	}
 }
 
+// What changes after a crash may be the user's: it is named, and nobody takes it
+// back.
+func TestR117_WhatChangesAfterACrashIsNotTheCommands(t *testing.T) {
+	p := newPlace(t, map[string]string{"a": "a\n", "b": "b\n", "c": "c\n", "d/e": "e\n", "d/f": "f\n"})
+	p.before("c1")
+	p.write("a", "A\n")
+	p.do(os.Remove(filepath.Join(p.root, "d/e")))
+	p.o.Dir = copied(t, p.o.Dir)
+	alive := time.Now()
+	later := alive.Add(time.Hour) // as if the user came back then
+	p.do(os.Chtimes(filepath.Join(p.o.Dir, pendingName("c1")), alive, alive))
+	p.write("b", "B\n")
+	p.do(os.Chtimes(filepath.Join(p.root, "b"), later, later))
+	p.do(os.Remove(filepath.Join(p.root, "c")))
+	p.do(os.Chtimes(p.root, later, later))
+	p.open()
+	why := " (changed after Belay was stopped, by the command or by you)"
+	p.want("c1", `a: "a\n" -> "A\n"`, `d/e: "e\n" -> none 0644>`, "undo does not cover these changes: b"+why+", c"+why)
+}
+
 // copied is what another life finds of dir if this one is killed now.
 func copied(t testing.TB, dir string) string {
 	t.Helper()

@@ -15,6 +15,7 @@ import (
 type tree struct {
 	Entries map[string]entry // by path
 	Unread  []string         // directories that could not be read
+	Root    int64            // when the root directory changed, in ns
 }
 
 // An entry is what is at a path.
@@ -116,11 +117,14 @@ func (s *Store) left(call string) (pending, bool) {
 	if err == nil {
 		err = json.Unmarshal(b, &m)
 	}
+	info, e := os.Stat(s.path(pendingName(call)))
+	err = errors.Join(err, e)
 	if err == nil && s.saved == nil {
 		err = errors.New("the snapshot before it cannot be read")
 	}
 	if err != nil {
-		return pending{why: err}, true
+		return pending{why: err, stop: func() {}}, true
 	}
-	return pending{tree: s.saved, scope: m.Scope}, true
+	until := info.ModTime().Add(every + tick).UnixNano()
+	return pending{tree: s.saved, scope: m.Scope, until: until, stop: func() {}}, true
 }
