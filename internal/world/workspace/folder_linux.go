@@ -108,3 +108,12 @@ func inode(info fs.FileInfo) uint64 {
 	}
 	return 0
 }
+
+// descriptors returns how many files this process may have open.
+func descriptors() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return 0
+	}
+	return int(min(limit.Cur, 1<<20))
+}

@@ -32,3 +32,7 @@ func links(fs.FileInfo) uint64 { return 1 }
 
 // inode returns the number of a file on its file system, 0 if it is not known.
 func inode(fs.FileInfo) uint64 { return 0 }
+
+// descriptors returns how many files this process may have open, as most systems
+// let it.
+func descriptors() int { return 256 }

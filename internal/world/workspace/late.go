@@ -18,11 +18,14 @@ type Lost struct {
 	Bytes  []byte
 }
 
-// maxWatched is how many replaced files are held open. Each needs a descriptor.
+// maxWatched is how many replaced files are held open, if the system lets us have
+// many more. Each needs a descriptor.
 const maxWatched = 24
 
 // A watch holds open what Write replaced, the newest last.
 type watch struct {
+	room int // how many files there may be
+
 	mu    sync.Mutex
 	files []watched
 	lost  []Lost // found when a file had to make room for a newer one
@@ -38,7 +41,11 @@ type watched struct {
 func (a *watch) add(path, digest string, file *os.File) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.files) == maxWatched {
+	if a.room == 0 {
+		_ = file.Close()
+		return
+	}
+	if len(a.files) >= a.room {
 		if l, found := a.files[0].look(); found {
 			a.lost = append(a.lost, l)
 		}

@@ -231,6 +231,9 @@ func FuzzText(f *testing.F) {
 	f.Add([]byte("\xff\xfea\x00\r\x00\n\x00\x3d\xd8\x00\xde"), 0, 2, "é\n")
 	f.Add([]byte("\x82\xb1\x82\xf1\x81\x30"), 0, 3, "は")
 	f.Fuzz(func(t *testing.T, raw []byte, start, end int, replacement string) {
+		if len(raw) > 8*apart { // some places are enough
+			return
+		}
 		if found := detect(raw); found != nil && found != detect(raw) {
 			t.Fatal("the encoding changes from one look to the next")
 		}

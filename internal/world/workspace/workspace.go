@@ -138,6 +138,7 @@ func OpenWith(root string, o Options) (*Workspace, error) {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
 	w.on = mount(w.base)
+	w.replaced.room = min(maxWatched, descriptors()/8)
 	if o.Undo != "" {
 		if w.images, err = openImages(o.Undo); err != nil {
 			_ = w.Close()
