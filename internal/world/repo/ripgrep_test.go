@@ -73,11 +73,7 @@ func TestR096_RipgrepRulesOutNoHit(t *testing.T) {
 		goDir(t, "list", "-m", "-f", "{{.Dir}}", "golang.org/x/text"),
 	} {
 		w := open(t, dir)
-		l, err := w.Loader()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
+		l := w.Loader()
 		all := smallest(t, w, sieveLeast+40)
 		picks := make([]map[string]bool, len(readings))
 		var matchers []*matcher

@@ -175,23 +175,11 @@ type pipeline struct {
 
 // run searches what walk yields, and returns its error or that of ctx.
 func (p *pipeline) run(ctx context.Context, w *workspace.Workspace, walk func(func(workspace.File) bool) error) error {
-	var loaders []*workspace.Loader
-	defer func() {
-		for _, l := range loaders {
-			_ = l.Close() // of a directory that was only read
-		}
-	}()
-	for range runtime.GOMAXPROCS(0) {
-		l, err := w.Loader()
-		if err != nil {
-			return err
-		}
-		loaders = append(loaders, l)
-	}
 	batches := make(chan []workspace.File)
 	var workers sync.WaitGroup
-	for _, l := range loaders {
+	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
+			l := w.Loader()
 			for files := range batches {
 				picked := p.pick(ctx, files)
 				p.passed(len(files) - len(picked))

@@ -3,7 +3,7 @@ package workspace
 import (
 	"bytes"
 	"fmt"
-	"os"
+	"io/fs"
 	"time"
 	"unicode/utf8"
 )
@@ -29,24 +29,14 @@ func (f File) System() string { return f.at }
 const maxKept = 4 << 20
 
 // A Loader reads many files, one after the other, at little cost: with few
-// system calls and into one buffer. It is for one goroutine, and is to be closed.
+// system calls and into one buffer. It is for one goroutine.
 type Loader struct {
-	root *os.Root
-	dir  *os.File // the root, for what os.Root cannot do
-	buf  []byte
+	w   *Workspace
+	buf []byte
 }
 
 // Loader returns a Loader for files of w.
-func (w *Workspace) Loader() (*Loader, error) {
-	dir, err := w.root.Open(".")
-	if err != nil {
-		return nil, fmt.Errorf("open workspace: %w", reason(err))
-	}
-	return &Loader{root: w.root, dir: dir}, nil
-}
-
-// Close releases what the Loader holds.
-func (l *Loader) Close() error { return l.dir.Close() }
+func (w *Workspace) Loader() *Loader { return &Loader{w: w} }
 
 // Load returns the text of the regular file f as Read shows it, and when it was
 // last modified. It has the errors of Read. The bytes may be changed, and are
@@ -62,28 +52,18 @@ func (l *Loader) Load(f File) ([]byte, time.Time, error) {
 		raw, modified, ok = l.quick(f.at)
 	}
 	if !ok {
+		var info fs.FileInfo
 		var err error
-		if raw, modified, err = l.slow(f.at); err != nil {
+		if raw, info, err = l.w.bytes(f.at); err != nil {
 			return nil, modified, fmt.Errorf("read %s: %w", f.Path, err)
 		}
+		modified = info.ModTime()
 	}
 	text, err := Shown(raw)
 	if err != nil {
 		return nil, modified, fmt.Errorf("read %s: %w", f.Path, err)
 	}
 	return text, modified, nil
-}
-
-// slow reads the file at a resolved path wherever the system is not asked to
-// do it in one step, and says why it cannot.
-func (l *Loader) slow(at string) ([]byte, time.Time, error) {
-	f, info, err := open(l.root, at)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	defer f.Close()
-	raw, err := slurp(f, info.Size())
-	return raw, info.ModTime(), err
 }
 
 // room returns a buffer of at least n bytes, of which the first have stand in

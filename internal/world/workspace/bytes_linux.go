@@ -7,13 +7,13 @@ import (
 )
 
 // quick reads the file at a resolved path with four system calls. The kernel
-// keeps the path beneath the root and off every link, so one that takes the
-// place of a directory meanwhile leads nowhere. Where it cannot, or anything is
-// not as expected, it reports that, and slow is to find out why.
+// keeps the path beneath the root, off every link and on the root's mount, so
+// what takes the place of a directory meanwhile leads nowhere. Where it cannot, or
+// anything is not as expected, it reports that: bytes finds out why.
 func (l *Loader) quick(at string) (raw []byte, modified time.Time, ok bool) {
-	fd, err := unix.Openat2(int(l.dir.Fd()), at, &unix.OpenHow{
+	fd, err := unix.Openat2(int(l.w.base.Fd()), at, &unix.OpenHow{
 		Flags:   unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC | unix.O_NOCTTY,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_XDEV | unix.RESOLVE_NO_XDEV,
 	})
 	if err != nil {
 		return nil, modified, false

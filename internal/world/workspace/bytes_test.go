@@ -29,20 +29,6 @@ func load(t testing.TB, w *Workspace, l *Loader, path string) (string, error) {
 	return string(text), err
 }
 
-func loader(t testing.TB, w *Workspace) *Loader {
-	t.Helper()
-	l, err := w.Loader()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return l
-}
-
 // kinds are files of each kind that there is to a Loader.
 var kinds = map[string]string{
 	"empty": "", "plain": "a\nb\n", "crlf": "a\r\nb\r\n\r\r\n", "cr": "a\rb", "mixed": "a\r\nb\nc\r\n",
@@ -53,7 +39,7 @@ var kinds = map[string]string{
 
 func TestLoadIsRead(t *testing.T) {
 	w := tree(t, kinds)
-	l := loader(t, w)
+	l := w.Loader()
 	for range 2 { // so that each follows each
 		for path := range kinds {
 			text, readErr := w.Read(path)
@@ -85,7 +71,7 @@ func FuzzShown(f *testing.F) {
 
 func TestLoadRefusesWhatReadRefuses(t *testing.T) {
 	w := tree(t, map[string]string{"d/": "", "f": "x"})
-	l := loader(t, w)
+	l := w.Loader()
 	if err := os.Truncate(filepath.Join(w.Root(), "f"), MaxFile+1); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +95,7 @@ func TestLoadFollowsNoLinkPutInAfterwards(t *testing.T) {
 	w := tree(t, map[string]string{"d/f": "mine\n", "g": "mine\n"})
 	outside := t.TempDir()
 	put(t, filepath.Join(outside, "f"), false, "not mine\n")
-	l := loader(t, w)
+	l := w.Loader()
 	for path, link := range map[string]string{"d/f": "d", "g": "g"} {
 		f, err := w.Entry(path)
 		if err != nil {
@@ -135,7 +121,7 @@ func TestLoadFollowsNoLinkPutInAfterwards(t *testing.T) {
 // A large file leaves no large buffer behind.
 func TestLoadKeepsNoLargeBuffer(t *testing.T) {
 	w := tree(t, map[string]string{"large": strings.Repeat("0123456789abcde\n", 2*maxKept/16), "small": "x\n"})
-	l := loader(t, w)
+	l := w.Loader()
 	for _, path := range []string{"large", "small"} {
 		if _, err := load(t, w, l, path); err != nil {
 			t.Fatal(err)
@@ -159,7 +145,7 @@ func BenchmarkLoad(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer w.Close()
-	l := loader(b, w)
+	l := w.Loader()
 	f, err := w.Entry("a/b/c/f")
 	if err != nil {
 		b.Fatal(err)
