@@ -209,7 +209,7 @@ func (s System) openJournal(r *rig, o openOptions) (*session.State, error) {
 		r.ui.Say("history is off: no home directory is known")
 		r.kept = false
 	default:
-		r.journal, err = journal.Open(st.path(r.id), redactor)
+		r.journal, err = journal.Options{Redactor: redactor, Rescue: os.TempDir()}.Open(st.path(r.id))
 		if err != nil && o.session == "" {
 			r.ui.Say("history is off: " + err.Error())
 			r.kept, err = false, nil
