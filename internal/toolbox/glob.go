@@ -77,7 +77,7 @@ func paths(at, pattern string, found repo.Found, timedOut bool) tool.Result {
 			break
 		}
 		d.Paths = append(d.Paths, p)
-		text.WriteString(p + "\n")
+		text.WriteString(onLine(p) + "\n")
 	}
 	d.Truncated = len(d.Paths) < d.Total || timedOut
 	switch {

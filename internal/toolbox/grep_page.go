@@ -33,7 +33,7 @@ func (p *page) add(path string, h repo.Hit) bool {
 	for i, line := range h.Before {
 		p.around(h.Line-len(h.Before)+i, line)
 	}
-	where := fmt.Sprintf("%s:%d:", path, h.Line)
+	where := fmt.Sprintf("%s:%d:", onLine(path), h.Line)
 	if h.Column > 0 {
 		where += fmt.Sprintf("%d: ...", h.Column)
 	} else {
@@ -58,7 +58,7 @@ func (p *page) flush(before int) {
 
 func (p *page) around(number int, line string) {
 	if number > p.shown && p.b.Len() < pageBytes {
-		fmt.Fprintf(&p.b, "%s-%d- %s\n", p.path, number, line)
+		fmt.Fprintf(&p.b, "%s-%d- %s\n", onLine(p.path), number, line)
 		p.shown = number
 	}
 }

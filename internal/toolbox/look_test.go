@@ -561,7 +561,7 @@ func TestBug_G06_ALongLineDoesNotFloodTheResult(t *testing.T) {
 
 // Every name that a tool shows can be given to another.
 func TestBug_G07_NamesRoundTrip(t *testing.T) {
-	names := []string{"文档.txt", "a b.txt", "tab\t.txt", `q"uote.txt`, " lead", "bad\xff.txt", "e\u0301.txt", "\u00e9.txt", "u\u2028.txt", `back\slash`}
+	names := []string{"文档.txt", "a b.txt", "tab\t.txt", `q"uote.txt`, " lead", "bad\xff.txt", "e\u0301.txt", "\u00e9.txt", "u\u2028.txt", `back\slash`, "new\nline.txt", "cr\r.txt", "-rf"}
 	d := newDesk(t, nil)
 	for _, name := range names {
 		put(t, d.dir, name, "needle\n")
@@ -572,6 +572,14 @@ func TestBug_G07_NamesRoundTrip(t *testing.T) {
 	}
 	if got := files(t, d.ok("Grep", args{"pattern": "needle"})); !slices.Equal(got, slices.Sorted(slices.Values(paths))) {
 		t.Errorf("Grep shows %q, Glob %q", got, paths)
+	}
+	for name, a := range map[string]args{"Glob": {"pattern": "*"}, "LS": {}} {
+		if r := d.ok(name, a); strings.Count(r.Text, "\n") != len(names) || !strings.Contains(r.Text, "\n"+`"new\nline.txt"`+"\n") {
+			t.Errorf("%s breaks lines: %q", name, r.Text)
+		}
+	}
+	if r := d.ok("Grep", args{"pattern": "needle"}); !strings.Contains(r.Text, "\n"+`"new\nline.txt":1: needle`+"\n") && !strings.HasPrefix(r.Text, `"new\nline.txt":1: needle`+"\n") {
+		t.Errorf("Grep breaks lines: %q", r.Text)
 	}
 	for _, p := range paths {
 		d.ok("Read", args{"path": p})

@@ -94,15 +94,25 @@ func listing(at string, files []workspace.File) tool.Result {
 
 func describeEntry(f workspace.File) (entry, string) {
 	name := path.Base(f.Path)
-	switch {
+	switch shown := onLine(name); {
 	case f.Type.IsDir():
-		return entry{Name: name, Type: "directory"}, name + "/"
+		return entry{Name: name, Type: "directory"}, shown + "/"
 	case f.Type.IsRegular():
-		return entry{Name: name, Type: "file"}, name
+		return entry{Name: name, Type: "file"}, shown
 	case f.Type&fs.ModeSymlink != 0:
-		return entry{Name: name, Type: "link", Target: f.Target}, name + " -> " + cmp.Or(f.Target, "(nowhere in the workspace)")
+		return entry{Name: name, Type: "link", Target: f.Target}, shown + " -> " + onLine(cmp.Or(f.Target, "(nowhere in the workspace)"))
+	default:
+		return entry{Name: name, Type: "other"}, shown + " (no regular file)"
 	}
-	return entry{Name: name, Type: "other"}, name + " (no regular file)"
+}
+
+// onLine returns a path as it is listed, on one line: as it is, or, if it would
+// break the line, as a JSON string.
+func onLine(p string) string {
+	if !strings.ContainsAny(p, "\n\r") {
+		return p
+	}
+	return string(data(p))
 }
 
 // An amount is how many of what there are.
@@ -138,5 +148,5 @@ func unread(s repo.Skipped) string {
 	if n := s.Failed - len(s.Unread); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return "(could not be read: " + strings.Join(s.Unread, ", ") + more + ")\n"
+	return "(could not be read: " + onLine(strings.Join(s.Unread, ", ")) + more + ")\n"
 }
