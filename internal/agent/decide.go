@@ -17,11 +17,16 @@ const maxAsked = 3
 // judge applies the rules of settings and of this session.
 func (a *Agent) judge(p tool.Plan) policy.Decision {
 	all := a.Policy
-	if slices.ContainsFunc(a.Own, func(t tool.Tool) bool { return t.Spec().Name == p.Call.Tool }) {
+	own := slices.ContainsFunc(a.Own, func(t tool.Tool) bool { return t.Spec().Name == p.Call.Tool })
+	if own {
 		all.Mode = policy.ModeFull
 	}
 	all.Rules = append(a.state.Rules(), all.Rules...)
-	return all.Decide(a.tools[p.Call.Tool].Spec(), p.Parts)
+	d := all.Decide(a.tools[p.Call.Tool].Spec(), p.Parts)
+	if own && d.Verdict == policy.Allow {
+		d.Rule, d.Reason = "own tool", "only a person can ask for it"
+	}
+	return d
 }
 
 // decide applies policy to t's plan. What needs no person is one append.

@@ -44,7 +44,6 @@ named, and the exit status is 6.`,
 	f.IntVar(&o.scope.Turn, "turn", 0, "what turn `N` changed, from 1")
 	f.StringVar(&o.scope.Call, "call", "", "what call `ID` changed, such as c12 (see `belay log`)")
 	f.StringVar(&o.scope.File, "file", "", "what the session changed in the file at `PATH`")
-	c.MarkFlagsMutuallyExclusive("turn", "call", "file")
 	o.register(c)
 	return c
 }

@@ -190,7 +190,7 @@ func (h *History) within(s Scope) (in func(*Change) bool, why string) {
 		newest := h.newest(func(c *Change) bool { return c.own && !c.redo })
 		return func(c *Change) bool { return c.own && c.Call == newest.Call }, "no undo is in force"
 	case s.Turn > h.turn:
-		return never, fmt.Sprintf("the session has %d turns", h.turn)
+		return never, fmt.Sprintf("there is no turn %d; the newest is %d", s.Turn, h.turn)
 	case s.Turn > 0:
 		return func(c *Change) bool { return !c.own && c.Turn == s.Turn }, h.explain(func(c *Change) bool { return c.Turn == s.Turn }, fmt.Sprintf("turn %d", s.Turn))
 	case s.Call != "" && !h.calls[s.Call]:
@@ -200,7 +200,7 @@ func (h *History) within(s Scope) (in func(*Change) bool, why string) {
 		return in, h.explain(in, "call "+s.Call)
 	case s.File != "":
 		in := func(c *Change) bool { return !c.own && c.Edit.Path == s.File }
-		return in, h.explain(in, "the session") + " (" + s.File + ")"
+		return in, h.explain(in, "the session") + " at " + s.File
 	}
 	newest := h.newest(func(c *Change) bool { return !c.own })
 	if newest.Turn == 0 {
@@ -226,10 +226,10 @@ func (h *History) newest(kind func(*Change) bool) Change {
 func (h *History) explain(in func(*Change) bool, what string) string {
 	for _, c := range slices.Backward(h.changes) {
 		if c.Back != "" && !c.own && in(c) {
-			return what + " was taken back by call " + c.Back
+			return "all that " + what + " changed was taken back by call " + c.Back
 		}
 	}
-	return what + " changed no file"
+	return what + " changed nothing"
 }
 
 // Paths returns the files of changes, in the order in which they come.

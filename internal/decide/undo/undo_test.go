@@ -163,14 +163,14 @@ func Test_R116_UndoTakesTurnsBackAndRedoBringsThemAgain(t *testing.T) {
 		l.want(step.want)
 	}
 	for scope, why := range map[Scope]string{
-		{}:            "the session was taken back by call",
-		{Turn: 1}:     "turn 1 was taken back by call",
-		{Turn: 3}:     "turn 3 changed no file",
-		{Turn: 4}:     "the session has 3 turns",
-		{Call: "c1"}:  "call c1 was taken back by call",
+		{}:            "all that the session changed was taken back by call",
+		{Turn: 1}:     "all that turn 1 changed was taken back by call",
+		{Turn: 3}:     "turn 3 changed nothing",
+		{Turn: 4}:     "there is no turn 4; the newest is 3",
+		{Call: "c1"}:  "all that call c1 changed was taken back by call",
 		{Call: "c99"}: "there is no call c99 that ended",
-		{File: "zzz"}: "changed no file (zzz)",
-		{File: "b"}:   "the session was taken back by call",
+		{File: "zzz"}: "the session changed nothing at zzz",
+		{File: "b"}:   "all that the session changed was taken back by call",
 	} {
 		if _, err := l.undo(scope); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%+v: %v, want %q", scope, err, why)
