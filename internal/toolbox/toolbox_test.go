@@ -212,10 +212,8 @@ and then in the place of Edit and MultiEdit ([editing.md](editing.md)). This pag
 envelope: status, text, data, error, artifacts, metrics and context. Failure kinds are
 in [failures.md](failures.md).
 
-One rule holds for LS, Glob and Grep: what is hidden (a name begins with a dot) or ignored
-by git is left out and counted. A path that is asked for by name is looked into whatever
-it is called, a pattern with a name that begins with a dot finds what is hidden, and a
-` + "`.git`" + ` below the start is never entered.
+One rule for what is hidden or ignored holds for LS, Glob and Grep; it and the patterns of
+Grep are in [search.md](search.md).
 `)
 	for _, tl := range all(t) {
 		document(&b, tl)

@@ -178,7 +178,7 @@ func search(m *matcher, text string) ([]Hit, int) {
 	return hits, total
 }
 
-func TestEachMatchContainsANeedle(t *testing.T) {
+func TestR098_EachMatchContainsANeedle(t *testing.T) {
 	for pattern, want := range map[string][]string{
 		"foo":                        {"foo"},
 		"foo.*barbaz":                {"barbaz"},

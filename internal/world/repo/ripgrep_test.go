@@ -224,7 +224,7 @@ func TestR096_SearchFallsBackByItself(t *testing.T) {
 }
 
 // Rg is left alone where we are faster, and where it is not worth a start.
-func TestRipgrepIsForPatternsWithoutText(t *testing.T) {
+func TestR098_RipgrepIsForPatternsWithoutText(t *testing.T) {
 	rg := ripgrep(t, os.Environ())
 	w := crowd(t)
 	for pattern, want := range map[string]bool{"file": false, `(?i)file \d`: false, `\d+`: true, `\d-\d`: true, `a|\w+`: true} {
@@ -246,27 +246,28 @@ func TestRipgrepIsForPatternsWithoutText(t *testing.T) {
 func TestR097_R102_TallyKeepsTheFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
-		t1 := &tally{want: 1 + rng.IntN(30)}
+		tl := &tally{want: 1 + rng.IntN(30)}
 		var all []result
 		for i := range rng.IntN(60) {
 			r := result{path: fmt.Sprint(i), modified: time.Unix(int64(rng.IntN(9)), 0), total: rng.IntN(6)}
-			for n := range min(r.total, t1.want) {
+			for n := range min(r.total, tl.want) {
 				r.hits = append(r.hits, Hit{Line: n + 1})
 			}
 			all = append(all, r)
 		}
 		total, most := 0, 0
 		for _, r := range all {
-			t1.add(r)
+			r.hits = r.hits[:min(len(r.hits), tl.wants(r))]
+			tl.add(r)
 			total += r.total
-			most = max(most, len(t1.first))
+			most = max(most, len(tl.first))
 		}
-		if most > t1.want+1 {
-			t.Fatalf("%d files are kept for %d hits", most, t1.want)
+		if most > tl.want+1 {
+			t.Fatalf("%d files are kept for %d hits", most, tl.want)
 		}
 		slices.SortFunc(all, result.compare)
-		skip := rng.IntN(t1.want)
-		limit := t1.want - skip
+		skip := rng.IntN(tl.want)
+		limit := tl.want - skip
 		var want, got []string
 		for _, r := range all {
 			for n := range r.total {
@@ -274,7 +275,7 @@ func TestR097_R102_TallyKeepsTheFirst(t *testing.T) {
 			}
 		}
 		want = want[min(skip, len(want)):min(skip+limit, len(want))]
-		hits := t1.page(skip, limit)
+		hits := tl.page(skip, limit)
 		for _, f := range hits.Files {
 			for _, h := range f.Hits {
 				got = append(got, fmt.Sprint(f.Path, ":", h.Line))

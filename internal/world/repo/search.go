@@ -213,7 +213,7 @@ func (p *pipeline) searchFile(ctx context.Context, l *workspace.Loader, f worksp
 	}
 	var text []byte
 	if text, r.modified, r.err = l.Load(f); r.err == nil {
-		r.hits, r.total, r.err = p.search(ctx, text, p.want)
+		r.hits, r.total, r.err = p.search(ctx, text, p.wants(r))
 	}
 	return r
 }
@@ -240,6 +240,17 @@ type tally struct {
 	hits  Hits     // without Files
 	first []result // in order; those that hold the first hits
 	held  int      // hits that those have
+}
+
+// wants returns how many hits of a file are to be described: none, if as many as
+// are wanted come before them.
+func (t *tally) wants(r result) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.held >= t.want && len(t.first) > 0 && r.compare(t.first[len(t.first)-1]) > 0 {
+		return 0
+	}
+	return t.want
 }
 
 // add counts the hits of one file in.
