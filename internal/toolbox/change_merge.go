@@ -39,12 +39,29 @@ func (f *changer) target(ctx context.Context, path string, seen map[string]strin
 			Hint: "read " + text.Path + ", then send the call again",
 		}
 	}
-	base, ok := f.shown.get(t.known)
+	base, ok := f.base(t.known)
 	if !ok {
 		return target{}, t.stale()
 	}
 	t.base = base
 	return t, nil
+}
+
+// base returns what a file with that digest is shown as, if it is remembered, or
+// is what a change left and the workspace has kept.
+func (f *changer) base(digest string) (string, bool) {
+	if f.shown == nil {
+		return "", false
+	}
+	if content, ok := f.shown.get(digest); ok {
+		return content, true
+	}
+	raw, err := f.w.Image(digest)
+	if err != nil || edit.Digest(raw) != digest {
+		return "", false
+	}
+	text, err := workspace.Decode(raw)
+	return text.Content, err == nil
 }
 
 func (t target) stale() *tool.Failure {

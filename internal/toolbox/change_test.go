@@ -15,6 +15,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
 const poem = "one\ntwo\nthree\nfour\nfive\n"
@@ -186,6 +187,31 @@ func TestR125_WhatChangesMeanwhileIsAskedAgain(t *testing.T) {
 	d.holds("f", "one\n<<<<<<< user\nZWEI\n=======\n2\n>>>>>>> agent\nthree\nfour\nfive\n")
 }
 
+// What a change left is kept by the workspace, so that a session that goes on
+// another day merges too.
+func TestR124_WhatAChangeLeftIsKnownLater(t *testing.T) {
+	dir, undo := t.TempDir(), t.TempDir()
+	put(t, dir, "f", "\uFEFFone\r\ntwo\r\nthree\r\n")
+	w, err := workspace.OpenWith(dir, workspace.Options{Undo: undo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	d := newDesk(t, nil)
+	d.dir, d.w = dir, w
+	text, err := w.Read("f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.seen["f"] = text.Digest
+	d.tools["Edit"] = Edit(w)
+	d.ok("Edit", args{"path": "f", "old": "one", "new": "1"})
+	put(t, dir, "f", "\uFEFF1\r\ntwo\r\nIII\r\n")
+	d.tools["Edit"] = (&changer{w: w, shown: new(shown)}).edit()
+	d.ok("Edit", args{"path": "f", "old": "1", "new": "one"})
+	d.holds("f", "\uFEFFone\r\ntwo\r\nIII\r\n")
+}
+
 func TestShownForgetsTheOldest(t *testing.T) {
 	s := new(shown)
 	big := strings.Repeat("x", maxShownOne)
@@ -344,7 +370,7 @@ func (u *person) request(known, fresh string) (call args, old, replacement strin
 	return args{"path": "f", "old": old, "new": replacement}, old, replacement
 }
 
-func TestR114_AFileThatNoLongerParsesIsSaid(t *testing.T) {
+func TestAFileThatNoLongerParsesIsSaid(t *testing.T) {
 	no, yes := false, true
 	for _, c := range []struct {
 		name, before, old, new string

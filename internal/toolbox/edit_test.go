@@ -131,7 +131,7 @@ func TestBug_E13_OnlyBytesMakeAFileStale(t *testing.T) {
 	d.ok("Edit", args{"path": "a.go", "old": "helo", "new": "hello"})
 }
 
-func TestEditKeepsEveryOtherByte(t *testing.T) {
+func TestR105_R114_EditKeepsEveryOtherByte(t *testing.T) {
 	const template = "s = \"$& $$ $1 ${0} \\1\""
 	for _, c := range []struct{ name, content, old, new, want string }{
 		{"TestBug_E01", "k = 1\n\xC4\xE3\xBA\xC3\n", "k = 1", "k = 2", "k = 2\n\xC4\xE3\xBA\xC3\n"},
@@ -283,7 +283,7 @@ func TestR117_WriteNeverOverwritesWhatWasNotRead(t *testing.T) {
 	d.holds("new", "the user was faster\n")
 }
 
-func TestWriteMakesAndReplacesFiles(t *testing.T) {
+func TestR104_WriteMakesAndReplacesFiles(t *testing.T) {
 	d := newDesk(t, map[string]string{"a": "one\r\ntwo\r\n", "blob": "\x00"})
 	r := d.ok("Write", args{"path": "x/y/z.txt", "content": "new\r\nfile"})
 	d.holds("x/y/z.txt", "new\r\nfile")

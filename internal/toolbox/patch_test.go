@@ -259,6 +259,56 @@ func TestR053_SettleTellsWhichFilesOfAPatchChanged(t *testing.T) {
 	}
 }
 
+// Whatever asks for a change, the same change is the same intent in what counts:
+// from which bytes to which, and nothing outside of what differs. Conflicts, audit
+// and undo see no format.
+func TestR109_R110_R111_EveryFormatComesToOneIntent(t *testing.T) {
+	const before = "package a\r\n\r\nfunc f() {}\r\n// caf\xE9\r\n"
+	const after = "package a\r\n\r\nfunc g() {}\r\n// caf\xE9\r\n"
+	for name, call := range map[string]args{
+		"Edit":      {"path": "a.go", "old": "func f() {}", "new": "func g() {}"},
+		"MultiEdit": {"path": "./a.go", "edits": []args{{"old": "f()", "new": "h()"}, {"old": "h()", "new": "g()"}}},
+		"Rename":    {"path": "a.go", "symbol": "f", "to": "g"},
+		"Patch":     {"patch": "--- a/a.go\n+++ b/a.go\n@@ -3 +3 @@\n-func f() {}\n+func g() {}\n"},
+		"Write":     {"path": "a.go"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := patchDesk(t, map[string]string{"a.go": before})
+			d.tools["Rename"] = Rename(d.w)
+			if name == "Write" {
+				text, err := d.w.Read("a.go")
+				if err != nil {
+					t.Fatal(err)
+				}
+				call["content"] = strings.Replace(text.Content, "func f", "func g", 1)
+			}
+			if err := os.Chmod(filepath.Join(d.dir, "a.go"), 0o750); err != nil {
+				t.Fatal(err)
+			}
+			r := d.ok(name, call)
+			d.holds("a.go", after)
+			i := r.Edits[0]
+			if len(r.Edits) != 1 || i.Path != "a.go" || i.Base != edit.Digest([]byte(before)) || i.Result != edit.Digest([]byte(after)) || i.Inexact != "" {
+				t.Errorf("intents %+v", r.Edits)
+			}
+			if g := i.Regions[0]; len(i.Regions) != 1 || before[:g.Start]+string(g.New)+before[g.End:] != after || g.End-g.Start > len("func f() {}\r\n") {
+				t.Errorf("regions %+v", i.Regions)
+			}
+			back, err := i.Invert([]byte(before))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.w.Write([]edit.Intent{back}); err != nil {
+				t.Fatal(err)
+			}
+			d.holds("a.go", before)
+			if info, err := os.Stat(filepath.Join(d.dir, "a.go")); err != nil || info.Mode().Perm() != 0o750 {
+				t.Errorf("mode %v, %v", info.Mode(), err)
+			}
+		})
+	}
+}
+
 // applied is what a patch of one file makes of its content.
 func applied(content, patch string) (string, error) {
 	files, err := parsePatch(patch)
