@@ -23,7 +23,7 @@ func promises(goos string, kept bool) []promise {
 		{"P05", "a sync that failed is never taken back", "full", ""},
 		{"P06", "two processes never write one session", "full", ""},
 		{"P07", "old sessions stay readable; damage is told apart from a cut", "full", ""},
-		{"P08", "undo takes back what the agent changed", "absent", "undo is not built yet"},
+		{"P08", "undo takes back what the agent changed", "reduced", "of what a command changed, links, files that git ignores, and the owner and attributes of files that it removed do not come back"},
 		{"P09", "a concurrent save is never lost silently", "reduced", "a program that had the file open for writing in place can lose what it writes meanwhile"},
 		{"P10", "a changed file keeps mode, owner, attributes and form", "full", ""},
 		{"P11", "file tools never leave the workspace", "full", ""},
@@ -45,7 +45,7 @@ func promises(goos string, kept bool) []promise {
 		p := &all[i]
 		switch {
 		case p.Holds == "absent":
-		case !kept && p.ID <= "P07" || !kept && p.ID == "P24":
+		case !kept && p.ID <= "P08" || !kept && p.ID == "P24":
 			p.Holds, p.Why = "absent", "there is no place for sessions: nothing is kept"
 		case !unix && (p.ID == "P13" || p.ID <= "P07"):
 			p.Holds, p.Why = "reduced", fmt.Sprintf("not tested on %s", goos)
