@@ -357,7 +357,8 @@ func (r *rig) withheld(base, path string) bool {
 		part := tool.Part{Name: path, Effects: effect.Set{{Kind: effect.Read, On: path}}}
 		return r.settings.Policy().Decide(r.offered[i], []tool.Part{part}).Verdict
 	}
-	return verdict(path) > verdict(base)
+	strict := verdict(path)
+	return strict > policy.Allow && strict > verdict(base) // most files are no stricter than anything
 }
 
 // rules finds the files that a project's rules for the model are in.
