@@ -340,8 +340,11 @@ func (s *State) applyFinished(e event.Event, b event.Finished) {
 	c := s.calls[b.Call]
 	result := b.Result
 	s.open = slices.DeleteFunc(s.open, func(id string) bool { return id == b.Call })
-	if c.Exchange >= 0 {
+	switch {
+	case c.Exchange >= 0:
 		s.talk[c.Exchange].Results[c.Index] = &result
+	case len(result.Edits) > 0: // a person asked for it, and the model has to know
+		s.talk = append(s.talk, Exchange{Message: remark(e.Seq, "[the user changed files by "+c.Plan.Call.Tool+": "+result.Text+"]")})
 	}
 	learned := false
 	for path, digest := range result.Seen {

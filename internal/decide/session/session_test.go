@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
@@ -478,3 +479,26 @@ func said(text string) func(*State) event.Body {
 }
 
 func just(b event.Body) func(*State) event.Body { return func(*State) event.Body { return b } }
+
+// TestR116_TheModelIsToldWhatAPersonChanged: a call that a person asked for and
+// that changed files is a remark to the model; one that did not is none.
+func TestR116_TheModelIsToldWhatAPersonChanged(t *testing.T) {
+	s := fold(t, opened(), asked("go"))
+	add(t, s, replied(s, "done"))
+	add(t, s, event.Stopped{Reason: "end"})
+	for i, edits := range [][]edit.Intent{nil, {{Path: "a.txt"}}} {
+		p := plan(fmt.Sprintf("c%d", i+1), calling("Undo", `{}`), effect.Write)
+		add(t, s, event.Planned{Plan: p, Digest: p.Digest()})
+		add(t, s, allowed(p))
+		add(t, s, event.Started{Call: p.Call.ID})
+		add(t, s, finished(p.Call.ID, tool.Result{Status: tool.Success, Text: "took back a.txt", Edits: edits}))
+	}
+	talk := s.Talk()
+	if len(talk) != 3 {
+		t.Fatalf("%d messages, want 3: %+v", len(talk), talk)
+	}
+	last := talk[2].Message
+	if want := "[the user changed files by Undo: took back a.txt]"; last.Role != model.User || last.Text() != want {
+		t.Errorf("%s %q, want %q", last.Role, last.Text(), want)
+	}
+}
