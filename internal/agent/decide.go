@@ -113,6 +113,7 @@ func (r *round) answered(n news) error {
 		return nil
 	}
 	decided.Verdict, decided.Remember = policy.Allow.String(), n.answer.Remember
+	t.approved = true
 	return r.start(t, decided)
 }
 

@@ -55,7 +55,7 @@ func (a *Agent) understand(ctx context.Context, t *task) (action *tool.Action, e
 		}
 	}
 	action, err = called.Prepare(ctx, tool.Input{
-		Call: t.call.ID, Args: t.call.Args, Seen: a.state.Seen(), Open: a.Journal.Artifact,
+		Call: t.call.ID, Args: t.call.Args, Seen: a.state.Seen(), Open: a.Journal.Artifact, Asks: a.Ask != nil,
 	})
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (r *round) worker(t *task) func() tool.Result {
 	plan, action := t.plan, t.action
 	env := tool.Env{
 		Allowed: plan.Effects(), Key: plan.Key, Timeout: plan.Timeout,
-		Live: live{r.Agent, t.call.ID}, Spill: r.Journal.Spill,
+		Live: live{r.Agent, t.call.ID}, Spill: r.Journal.Spill, Ask: r.Ask, Approved: t.approved,
 	}
 	return func() tool.Result {
 		began := time.Now()

@@ -33,13 +33,14 @@ type Options struct {
 	Breaker  Breaker
 	Confined string // what will hold a call to its effects, for plans and results; "" is "none"
 
-	Rules   func(context.Context) ([]event.Ruled, error)                   // rule files, read at each turn
-	Approve func(context.Context, Question) (Answer, error)                // runs beside the loop, which goes on recording
-	Unknown func(context.Context, session.OpenCall) (event.Settled, error) // asks a person about a call that a crash cut off; an error leaves it unknown
-	Before  func(ctx context.Context, call string, e effect.Set) error     // after Started, before Do
-	After   func(call string, e effect.Set) Aftermath                      // after Do, or when a crash is recovered from: what else the call changed
-	Keep    func(seq int64, state []byte)                                  // caches the state, from time to time
-	Observe func(Signal)                                                   // in order, from one goroutine at a time; must not block
+	Rules   func(context.Context) ([]event.Ruled, error)                                            // rule files, read at each turn
+	Approve func(context.Context, Question) (Answer, error)                                         // runs beside the loop, which goes on recording
+	Unknown func(context.Context, session.OpenCall) (event.Settled, error)                          // asks a person about a call that a crash cut off; an error leaves it unknown
+	Ask     func(ctx context.Context, schema json.RawMessage, text string) (json.RawMessage, error) // lets a running call ask a person for an answer of that shape
+	Before  func(ctx context.Context, call string, e effect.Set) error                              // after Started, before Do
+	After   func(call string, e effect.Set) Aftermath                                               // after Do, or when a crash is recovered from: what else the call changed
+	Keep    func(seq int64, state []byte)                                                           // caches the state, from time to time
+	Observe func(Signal)                                                                            // in order, from one goroutine at a time; must not block
 }
 
 // Limits end a turn; zero means none.

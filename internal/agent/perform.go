@@ -17,16 +17,17 @@ type task struct {
 	call      tool.Call
 	malformed string // the arguments, where they are not JSON
 
-	action  *tool.Action
-	failure *tool.Failure // of its preparation
-	effects effect.Set    // what it is ordered by
-	waits   []int         // tasks that must be over first
-	alone   bool          // it came to do more than it was ordered by
-	plan    tool.Plan
-	digest  string // of plan
-	asked   int
-	stage   stage
-	result  tool.Result
+	action   *tool.Action
+	failure  *tool.Failure // of its preparation
+	effects  effect.Set    // what it is ordered by
+	waits    []int         // tasks that must be over first
+	alone    bool          // it came to do more than it was ordered by
+	plan     tool.Plan
+	digest   string // of plan
+	asked    int
+	approved bool // by a person, exactly as it is planned
+	stage    stage
+	result   tool.Result
 }
 
 // A stage is how far a task has come.

@@ -109,7 +109,8 @@ func (f *changer) action(ctx context.Context, in tool.Input, work maker) (*tool.
 }
 
 // do makes c. If a file is not as c was made against, it is worked out afresh:
-// what can be merged with the change of someone else is.
+// what can be merged with the change of someone else is. But what a person
+// approved is made exactly as they saw it, or is stale.
 //
 // After a crash in such a second attempt the fingerprint does not fit, and the
 // answer is that the file is neither as before nor as planned.
@@ -135,7 +136,7 @@ func (f *changer) do(ctx context.Context, temp string, c change, work maker, env
 			return f.result(c, diff), nil
 		}
 		stale, ok := errors.AsType[*workspace.StaleError](err)
-		if !ok || stale.Want == "" || tries == maxTries || ctx.Err() != nil || f.shown == nil {
+		if !ok || stale.Want == "" || tries == maxTries || ctx.Err() != nil || f.shown == nil || env.Approved && !c.asks {
 			return tool.Result{}, failed(ctx, f.w, c.revisions[0].Path, err)
 		}
 		c.asks = true

@@ -115,12 +115,13 @@ func effects(parts []Part) effect.Set {
 
 // An Env is what the runtime lends to a running action.
 type Env struct {
-	Allowed effect.Set                                                                              // what was granted; the sandbox is built from it
-	Key     string                                                                                  // idempotency key
-	Timeout time.Duration                                                                           // what ctx leaves, for what needs its own clock
-	Live    io.Writer                                                                               // progress for a person; the model never sees it
-	Spill   func(name string) (Spill, error)                                                        // keeps what is too large for a Result
-	Ask     func(ctx context.Context, schema json.RawMessage, text string) (json.RawMessage, error) // nil without a person
+	Allowed  effect.Set                                                                              // what was granted; the sandbox is built from it
+	Key      string                                                                                  // idempotency key
+	Timeout  time.Duration                                                                           // what ctx leaves, for what needs its own clock
+	Live     io.Writer                                                                               // progress for a person; the model never sees it
+	Approved bool                                                                                    // a person approved exactly this plan: what would differ from it is stale
+	Spill    func(name string) (Spill, error)                                                        // keeps what is too large for a Result
+	Ask      func(ctx context.Context, schema json.RawMessage, text string) (json.RawMessage, error) // nil without a person
 }
 
 // A Spill is an artifact being written. It has a handle once it is closed.

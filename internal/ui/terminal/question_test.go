@@ -3,6 +3,7 @@ package terminal
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -319,6 +320,37 @@ func TestUnknownAnswers(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestAskPutsOneChoice(t *testing.T) {
+	const schema = `{"type":"object","properties":{"keep":{"enum":["mine","theirs","both"]}},"required":["keep"]}`
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		type reply struct {
+			answer json.RawMessage
+			err    error
+		}
+		c := make(chan reply, 1)
+		go func() {
+			answer, err := k.Ask(t.Context(), json.RawMessage(schema), "f.txt line 2\x1b[2J\nmine: a\ntheirs: b")
+			c <- reply{answer, err}
+		}()
+		synctest.Wait()
+		k.typeIn("neither\n")
+		k.typeIn("Both\n")
+		if got := <-c; got.err != nil || string(got.answer) != `{"keep":"both"}` {
+			t.Errorf("Ask = %s, %v", got.answer, got.err)
+		}
+		if shown := k.screen.String(); !strings.Contains(shown, "▎ keep: mine, theirs, both") || strings.Contains(shown, "\x1b[2J") {
+			t.Errorf("shown:\n%s", shown)
+		}
+	})
+	u := New(Options{Out: io.Discard, In: strings.NewReader("")})
+	defer u.Close()
+	for _, schema := range []string{schema, `{"type":"string"}`, `{"properties":{"a":{},"b":{"enum":["x"]}}}`, `{`} {
+		if answer, err := u.Ask(t.Context(), json.RawMessage(schema), "?"); err == nil {
+			t.Errorf("Ask(%s) = %s at the end of the input", schema, answer)
+		}
 	}
 }
 

@@ -323,12 +323,12 @@ func TestPromise_P05_AFailedSync(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// strace counts for each thread, so only the first sync is surely the first:
+		// of the others either those before the start fail or those after it.
 		n := count(t, counter)
-		if k <= 3 {
-			if n != 0 || left.Started || !strings.Contains(printed, "input/output error") {
-				t.Errorf("sync %d: it happened %d times, %+v, %s", k, n, left, printed)
-			}
-		} else if n != 1 || !left.Started || !strings.HasPrefix(printed, "ended 7 <nil>") {
+		refused := strings.Contains(printed, "input/output error") && n == 0 && !left.Started
+		ran := strings.HasPrefix(printed, "ended 7 <nil>") && n == 1 && left.Started
+		if !refused && !ran || k == 1 && !refused {
 			t.Errorf("sync %d: it happened %d times, %+v, %s", k, n, left, printed)
 		}
 	}
