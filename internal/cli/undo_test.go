@@ -158,6 +158,20 @@ func TestR116_UndoOnTheCommandLine(t *testing.T) {
 	}
 }
 
+// A fork takes back what its parent did before it.
+func TestR116_AForkUndoesWhatItsParentDid(t *testing.T) {
+	y := newYard(t)
+	y.write("a", "1\n2\n3\n")
+	y.play(`Read {"path":"a"}`, `Edit {"path":"a","old":"2","new":"two"}`, `Bash {"command":"rm a"}`)
+	status, fork := y.belay("fork")
+	if status != exitDone {
+		t.Fatalf("fork: %d", status)
+	}
+	if status, out := y.belay("undo", strings.TrimSpace(fork)); status != exitDone || y.read("a") != "1\n2\n3\n" {
+		t.Errorf("undo: %d %s; %q", status, out, y.read("a"))
+	}
+}
+
 // TestR117_UndoLeavesTheUsersGitAlone: index, refs, stash and objects are as they
 // were, and what was dirty before is dirty as before.
 func TestR117_UndoLeavesTheUsersGitAlone(t *testing.T) {
