@@ -298,6 +298,7 @@ func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []to
 	if o.talk || isTerminal(s.Stdin) && isTerminal(s.Stderr) {
 		options.Approve = r.ui.Approve
 		options.Unknown = r.ui.Unknown
+		options.Ask = r.ui.Ask
 	}
 	if o.asked {
 		options.Approve = byCommand
