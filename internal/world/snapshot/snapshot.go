@@ -28,7 +28,7 @@ type Options struct {
 	Dir       string        // its own; made if need be
 	File      int64         // bytes of a file that is kept, at most; 0 means 16 MiB
 	Total     int64         // bytes of all files together; 0 means 512 MiB
-	Patience  time.Duration // for one look at the workspace; 0 means 10 s
+	Patience  time.Duration // for copying in one look at the workspace, and as long again for the rest; 0 means 5 s
 }
 
 // A Store keeps the files of a workspace as they were before each command. It may
@@ -44,6 +44,7 @@ type Store struct {
 	last    *tree
 	saved   *tree // the one on disk
 	pending map[string]pending
+	off     error // why nobody looks any more
 }
 
 // A pending is a call that has begun: what is within its scope is compared with
@@ -72,7 +73,7 @@ func Open(o Options) (*Store, error) {
 		o.Total = 512 << 20
 	}
 	if o.Patience == 0 {
-		o.Patience = 10 * time.Second
+		o.Patience = 5 * time.Second
 	}
 	images, err := OpenImages(o.Dir)
 	if err != nil {
@@ -215,7 +216,10 @@ func (s *Store) compare(p pending) (Changes, error) {
 
 // look returns the workspace as it is now.
 func (s *Store) look(ctx context.Context) (*tree, error) {
-	began := time.Now()
+	if s.off != nil {
+		return nil, s.off
+	}
+	began, whole := time.Now(), ctx
 	ctx, cancel := context.WithTimeout(ctx, 2*s.Patience)
 	defer cancel()
 	if s.pack == nil || s.pack.size > 2*s.Total && len(s.pending) == 0 {
@@ -230,8 +234,11 @@ func (s *Store) look(ctx context.Context) (*tree, error) {
 	var total int64
 	for e, err := range s.Workspace.Tree(ctx) {
 		switch {
-		case ctx.Err() != nil:
-			return nil, fmt.Errorf("look at the workspace: %w", context.Cause(ctx))
+		case whole.Err() != nil:
+			return nil, fmt.Errorf("look at the workspace: %w", context.Cause(whole))
+		case ctx.Err() != nil: // nor would it be done in time before the next command
+			s.off = fmt.Errorf("the workspace has too many files to be looked at in %s", 2*s.Patience)
+			return nil, s.off
 		case err != nil:
 			next.Unread = append(next.Unread, e.Path)
 			continue
