@@ -2,6 +2,7 @@ package toolbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -93,7 +94,7 @@ func (f *changer) action(ctx context.Context, in tool.Input, work maker) (*tool.
 	temp := workspace.Temp()
 	a := &tool.Action{
 		Parts: parts, Preview: diff.Unified, Edits: intents,
-		Summary:     oneLine(fmt.Sprintf("%s (+%d -%d)", c.verb, diff.Added, diff.Removed)),
+		Summary:     oneLine(fmt.Sprintf("%s (+%d -%d)%s", c.verb, diff.Added, diff.Removed, parting(diff.Names))),
 		Fingerprint: data(fingerprintOf(temp, intents)),
 		Do: func(ctx context.Context, env tool.Env) (tool.Result, error) {
 			if err := ctx.Err(); err != nil {
@@ -120,6 +121,7 @@ func (f *changer) do(ctx context.Context, temp string, c change, work maker, env
 		settle = asking(ctx, env.Ask)
 	}
 	declared := c.intents()
+	part := env.Approved // they saw that the file has other names
 	for tries := 0; ; tries++ {
 		if c.asks {
 			next, err := work(ctx, settle)
@@ -131,9 +133,13 @@ func (f *changer) do(ctx context.Context, temp string, c change, work maker, env
 				return tool.Result{}, err
 			}
 		}
-		diff, err := f.w.WriteAs(temp, c.intents())
+		diff, err := f.w.WriteWith(workspace.WriteOptions{Temp: temp, BreakLinks: part}, c.intents())
 		if err == nil {
 			return f.result(c, diff), nil
+		}
+		if linked, ok := errors.AsType[*workspace.LinkedError](err); ok && !part && mayPart(ctx, env, linked) {
+			part = true
+			continue
 		}
 		stale, ok := errors.AsType[*workspace.StaleError](err)
 		if !ok || stale.Want == "" || tries == maxTries || ctx.Err() != nil || f.shown == nil || env.Approved && !c.asks {
@@ -141,6 +147,33 @@ func (f *changer) do(ctx context.Context, temp string, c change, work maker, env
 		}
 		c.asks = true
 	}
+}
+
+// parting says of files with other names that those keep the old content.
+func parting(names map[string]uint64) string {
+	var others uint64
+	for _, n := range names {
+		others += n - 1
+	}
+	if others == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", parted from %s that will keep the old content", counted(int(others), "other name"))
+}
+
+// mayPart asks the person, if there is one, whether a file may be parted from its
+// other names.
+func mayPart(ctx context.Context, env tool.Env, e *workspace.LinkedError) bool {
+	if env.Ask == nil {
+		return false
+	}
+	const schema = `{"type":"object","properties":{"part":{"enum":["yes","no"]}},"required":["part"]}`
+	answer, err := env.Ask(ctx, json.RawMessage(schema), fmt.Sprintf(
+		"%s has %d names (hard links). The change would part it from the others, which keep the old content.", e.Path, e.Names))
+	var said struct {
+		Part string `json:"part"`
+	}
+	return err == nil && json.Unmarshal(answer, &said) == nil && said.Part == "yes"
 }
 
 // within refuses a change of files that nobody was told of.

@@ -418,3 +418,53 @@ func TestR117_WriteNeverReplacesWhatGlobHides(t *testing.T) {
 	d.holds(".env", "KEY=1\n")
 	d.holds("out/a", "built\n")
 }
+
+// A file with other names is parted from them only if a person says so: by the
+// approval of a plan that says it, or by an answer.
+func TestBug_E12_AFileWithOtherNamesNeedsApproval(t *testing.T) {
+	says := func(word string) func(context.Context, json.RawMessage, string) (json.RawMessage, error) {
+		return func(_ context.Context, _ json.RawMessage, text string) (json.RawMessage, error) {
+			if !strings.Contains(text, "3 names") {
+				t.Errorf("asked %q", text)
+			}
+			return json.RawMessage(`{"part":"` + word + `"}`), nil
+		}
+	}
+	for name, c := range map[string]struct {
+		env  tool.Env
+		kind tool.Kind
+	}{
+		"nobody there": {tool.Env{}, tool.NeedsApproval},
+		"approved":     {tool.Env{Approved: true}, ""},
+		"yes":          {tool.Env{Ask: says("yes")}, ""},
+		"no":           {tool.Env{Ask: says("no")}, tool.NeedsApproval},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, map[string]string{"f": "one\n"})
+			for _, other := range []string{"g", "h"} {
+				if err := os.Link(filepath.Join(d.dir, "f"), filepath.Join(d.dir, other)); err != nil {
+					t.Skipf("no hard links here: %v", err)
+				}
+			}
+			d.ok("Read", args{"path": "f"})
+			a, err := d.prepare("Edit", args{"path": "f", "old": "one", "new": "two"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(a.Summary, "2 other names") {
+				t.Errorf("the summary is %q", a.Summary)
+			}
+			r, err := a.Do(t.Context(), c.env)
+			f, _ := errors.AsType[*tool.Failure](err)
+			want := "two\n"
+			if c.kind != "" {
+				want = "one\n"
+			}
+			if (c.kind != "") != (f != nil) || f != nil && f.Kind != c.kind {
+				t.Errorf("it ends in %v %+v, want %q", err, r, c.kind)
+			}
+			d.holds("f", want)
+			d.holds("g", "one\n")
+		})
+	}
+}
