@@ -132,9 +132,9 @@ func (l *log) want(files map[string]string) {
 	}
 }
 
-// Test_R116_UndoTakesTurnsBackAndRedoBringsThemAgain: turn by turn, the newest
+// TestR116_UndoTakesTurnsBackAndRedoBringsThemAgain: turn by turn, the newest
 // first, and all of it again.
-func Test_R116_UndoTakesTurnsBackAndRedoBringsThemAgain(t *testing.T) {
+func TestR116_UndoTakesTurnsBackAndRedoBringsThemAgain(t *testing.T) {
 	zero := map[string]string{"a": "one\ntwo\n", "b": "b\n"}
 	l := newLog(t, cloned(zero))
 	l.ask()
@@ -185,7 +185,7 @@ func Test_R116_UndoTakesTurnsBackAndRedoBringsThemAgain(t *testing.T) {
 }
 
 // A call and a file can be taken back out of the middle, and only they.
-func Test_R116_UndoOfACallAndOfAFile(t *testing.T) {
+func TestR116_UndoOfACallAndOfAFile(t *testing.T) {
 	base := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 	l := newLog(t, map[string]string{"a": base, "b": "b\n"})
 	l.ask()
@@ -204,9 +204,9 @@ func Test_R116_UndoOfACallAndOfAFile(t *testing.T) {
 	l.want(map[string]string{"a": strings.NewReplacer("2", "two", "8", "eight").Replace(base), "b": "B\n"})
 }
 
-// Test_R117_WhatTheUserChangedStays: before, between and after, in other regions;
+// TestR117_WhatTheUserChangedStays: before, between and after, in other regions;
 // in the same ones the file is left as it is, and the lines are named.
-func Test_R117_WhatTheUserChangedStays(t *testing.T) {
+func TestR117_WhatTheUserChangedStays(t *testing.T) {
 	base := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 	l := newLog(t, map[string]string{"a": base, "mine": "m\n"})
 	l.files["mine"] = "dirty\n"
@@ -339,9 +339,9 @@ func TestBackAgainstLines(t *testing.T) {
 	}
 }
 
-// Test_R126_WhoseEachRegionIs tells the commit, the user's earlier changes, those
+// TestR126_WhoseEachRegionIs tells the commit, the user's earlier changes, those
 // of calls and the user's later ones apart.
-func Test_R126_WhoseEachRegionIs(t *testing.T) {
+func TestR126_WhoseEachRegionIs(t *testing.T) {
 	committed := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
 	dirty := strings.Replace(committed, "1\n", "dirty\n", 1)
 	l := newLog(t, map[string]string{"f": dirty})
