@@ -830,3 +830,32 @@ func TestKeepGivesAStateThatGoesOn(t *testing.T) {
 		t.Errorf("state (-fold +kept):\n%s", diff)
 	}
 }
+
+// TestR122_GuessesAreCounted and the model is told, until something succeeds.
+func TestR122_GuessesAreCounted(t *testing.T) {
+	seen := map[string]bool{"f5": true}
+	look := func(_ context.Context, on string, _ tool.Env) (tool.Result, error) {
+		if !seen[on] {
+			return tool.Result{}, &tool.Failure{Kind: tool.NotFound, Message: "no " + on, Hint: "look"}
+		}
+		return tool.Result{Status: tool.Success, Text: "ok"}, nil
+	}
+	var calls []string
+	for i := range 9 {
+		calls = append(calls, fmt.Sprintf(`call: Look {"on": "f%d"}`, i+1))
+	}
+	r := newRig(t, options{script: steps(calls...), tools: []tool.Tool{act("Look", effect.Read, look)}})
+	if err := r.turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var told []string
+	for i := range 9 {
+		if f := r.result(fmt.Sprintf("c%d", i+1)).Failure; f != nil && strings.Contains(f.Hint, "in a row of Look") {
+			told = append(told, fmt.Sprintf("c%d %s", i+1, f.Hint[:len("look; this is failure 3")]))
+		}
+	}
+	want := []string{"c3 look; this is failure 3", "c4 look; this is failure 4", "c8 look; this is failure 3", "c9 look; this is failure 4"}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
+	}
+}

@@ -79,6 +79,30 @@ func (a *Agent) noTool(name string) *tool.Failure {
 	}
 }
 
+// guesses is how many calls of a tool may fail by their arguments in a row before
+// the model is told that it is guessing.
+const guesses = 3
+
+// counselled tells the model of a call that failed by its arguments once more how
+// often calls of that tool have in a row.
+func (a *Agent) counselled(c tool.Call, r tool.Result) tool.Result {
+	if r.Failure == nil || !r.Failure.Kind.ByArguments() {
+		return r
+	}
+	n := a.state.Misses(c.Tool) + 1
+	if n < guesses {
+		return r
+	}
+	failure := *r.Failure
+	advice := fmt.Sprintf("this is failure %d in a row of %s: look at what is there before the next call, or report what you tried", n, c.Tool)
+	if failure.Hint != "" {
+		advice = failure.Hint + "; " + advice
+	}
+	failure.Hint = advice
+	r.Failure = &failure
+	return r
+}
+
 // guarded answers a call that is not worth making now.
 func (a *Agent) guarded(c tool.Call) *tool.Failure {
 	if kind, ok := a.state.Repeats(c); ok {

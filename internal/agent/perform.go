@@ -209,7 +209,7 @@ func (r *round) hear(n news) error {
 // call that a person asks for and that came to no plan is not recorded: the
 // session does not know of it.
 func (r *round) finish(t *task, result tool.Result, before ...event.Body) error {
-	t.stage, t.result = over, r.fit(t.call, result)
+	t.stage, t.result = over, r.fit(t.call, r.counselled(t.call, result))
 	if len(before) == 0 && t.call.ID == r.state.NextCall(0) {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 type guard struct {
 	failed   map[string]tool.Kind // by signature
 	troubles map[string]trouble   // by tool
+	misses   map[string]int       // by tool: failures by its arguments, in a row
 }
 
 type trouble struct {
@@ -38,6 +39,10 @@ func (s *State) Troubled(name string) (failures int, last time.Time) {
 	return t.Failures, t.Last
 }
 
+// Misses returns how often in a row calls of a tool failed by their arguments,
+// each in other words: how long the model has been guessing.
+func (s *State) Misses(name string) int { return s.guard.misses[name] }
+
 // signature is equal for two calls of one tool whose arguments differ at most
 // in white space.
 func signature(c tool.Call) string {
@@ -48,7 +53,7 @@ func signature(c tool.Call) string {
 	return c.Tool + " " + args.String()
 }
 
-func (g *guard) lift() { g.failed = nil }
+func (g *guard) lift() { g.failed, g.misses = nil, nil }
 
 func (g *guard) ended(c *call, r tool.Result, at time.Time, learned bool) {
 	if learned {
@@ -60,6 +65,7 @@ func (g *guard) ended(c *call, r tool.Result, at time.Time, learned bool) {
 	}
 	if r.Failure == nil {
 		delete(g.troubles, c.Plan.Call.Tool)
+		delete(g.misses, c.Plan.Call.Tool)
 		if acts(c.Plan.Effects()) {
 			g.lift()
 		}
@@ -68,6 +74,7 @@ func (g *guard) ended(c *call, r tool.Result, at time.Time, learned bool) {
 	switch kind := r.Failure.Kind; {
 	case kind.ByArguments():
 		put(&g.failed, signature(c.Plan.Call), kind)
+		put(&g.misses, c.Plan.Call.Tool, g.misses[c.Plan.Call.Tool]+1)
 	case kind.ByTool():
 		name := c.Plan.Call.Tool
 		put(&g.troubles, name, trouble{g.troubles[name].Failures + 1, at})

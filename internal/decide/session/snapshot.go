@@ -14,7 +14,7 @@ import (
 
 // snapshotVersion is raised whenever the fold or the form of a snapshot changes
 // meaning: a snapshot of before is then folded anew from the log.
-const snapshotVersion = 3
+const snapshotVersion = 4
 
 // ErrSnapshot reports a snapshot that is not of this version of the package, or
 // not one at all.
@@ -41,6 +41,7 @@ type saved struct {
 	Cost     int64                  `json:"cost"`
 	Failed   map[string]tool.Kind   `json:"failed"`
 	Troubles map[string]trouble     `json:"troubles"`
+	Misses   map[string]int         `json:"misses"`
 }
 
 type savedPart struct {
@@ -55,7 +56,7 @@ func (s *State) Snapshot() ([]byte, error) {
 		Version: snapshotVersion, Seq: s.seq, Opened: s.opened, Layer: s.layer, Rules: s.rules,
 		Handoff: s.handoff, Talk: s.talk, Calls: s.calls, Open: s.open, Number: s.number,
 		Seen: s.seen, Todo: s.todo, Turn: s.turn, Spent: s.spent, Cost: s.cost,
-		Failed: s.guard.failed, Troubles: s.guard.troubles,
+		Failed: s.guard.failed, Troubles: s.guard.troubles, Misses: s.guard.misses,
 	}
 	for _, r := range s.grants {
 		out.Grants = append(out.Grants, r.String())
@@ -88,7 +89,7 @@ func Restore(b []byte) (*State, error) {
 	s := &State{
 		seq: in.Seq, opened: in.Opened, layer: in.Layer, rules: in.Rules, handoff: in.Handoff,
 		talk: in.Talk, calls: in.Calls, open: in.Open, number: in.Number, seen: in.Seen, todo: in.Todo,
-		turn: in.Turn, spent: in.Spent, cost: in.Cost, guard: guard{in.Failed, in.Troubles},
+		turn: in.Turn, spent: in.Spent, cost: in.Cost, guard: guard{in.Failed, in.Troubles, in.Misses},
 	}
 	for _, text := range in.Grants {
 		rule, err := policy.ParseRule(text, policy.Allow, policy.FromApproval)
