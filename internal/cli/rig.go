@@ -31,6 +31,7 @@ import (
 type rig struct {
 	settings  *Config
 	workspace *workspace.Workspace
+	images    string // the directory of before-images, "" if none are kept
 	host      *process.Host
 	journal   *journal.Journal
 	snapshots *snapshot.Store // nil where undo does not cover commands
@@ -399,7 +400,7 @@ func (r *rig) outcome(err error) error {
 // close ends everything in the reverse order of its opening: what runs before
 // what records.
 func (r *rig) close() error {
-	var errs []error
+	errs := []error{r.lateWrites()}
 	for i := len(r.closers) - 1; i >= 0; i-- {
 		errs = append(errs, r.closers[i]())
 	}

@@ -24,7 +24,7 @@ func (s System) openUndo(r *rig) {
 		r.ui.Say("undo is off: " + err.Error())
 		return
 	}
-	r.workspace = w
+	r.workspace, r.images = w, dir
 	r.closers = append(r.closers, w.Close)
 	r.snapshots, err = snapshot.Open(snapshot.Options{Workspace: w, Dir: dir})
 	if err != nil {

@@ -89,7 +89,7 @@ func (t *talking) turn(ctx context.Context, goal string) error {
 	typing, stop := context.WithCancel(ctx)
 	late := make(chan string, 1)
 	go func() { late <- t.steer(typing) }()
-	err := t.agent.Turn(ctx, agent.Input{Text: goal})
+	err := errors.Join(t.agent.Turn(ctx, agent.Input{Text: goal}), t.lateWrites())
 	stop()
 	t.late = <-late
 	done()
