@@ -384,7 +384,11 @@ func TestAFileThatNoLongerParsesIsSaid(t *testing.T) {
 		{"a.json", "{\"a\": 1}\n", "1", "1,", &syntax{Before: &yes, Error: "line 1: invalid character '}' looking for beginning of object key string"}, true},
 		{"a.toml", "a = 1\n", "1", "[", &syntax{Before: &yes}, true},
 		{"a.toml.txt", "a = 1\n", "1", "[", nil, false},
-		{"a.sh", "if true; then :; fi\n", "; fi", "", nil, false},
+		{"a.sh", "if true; then :; fi\n", "; fi", "", &syntax{Before: &yes}, true},
+		{"b.sh", "echo ${x:-'a'}\n", "'a'", "\"b\"", nil, false},
+		{"a.yaml", "a: 1\n---\nb: [1, 2]\n", "]", "", &syntax{Before: &yes}, true},
+		{"b.yml", "a: {{ .Values.x }}\nb: 1\n", "b: 1", "b: 2", nil, false},
+		{"a.zsh", "if true; then :; fi\n", "; fi", "", nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t, map[string]string{c.name: c.before})

@@ -7,10 +7,13 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"io"
 	"path"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"go.yaml.in/yaml/v4"
+	sh "mvdan.cc/sh/v3/syntax"
 )
 
 // maxParsed is how many bytes a file may have to be parsed for a result.
@@ -25,7 +28,7 @@ type syntax struct {
 }
 
 // broken returns what is wrong with a file of that name after a change, nil if
-// nothing is or nobody here can tell: Go, JSON and TOML are parsed.
+// nothing is or nobody here can tell: Go, JSON, TOML, YAML and shell are parsed.
 func broken(name string, created bool, before, after string) *syntax {
 	parse := parserOf(name)
 	if parse == nil || len(before) > maxParsed || len(after) > maxParsed {
@@ -55,17 +58,41 @@ func parserOf(name string) func(text string) error {
 	case ".json":
 		return parseJSON
 	case ".toml":
-		return func(text string) error {
-			var v any
-			err := toml.Unmarshal([]byte(text), &v)
-			if e, ok := errors.AsType[*toml.DecodeError](err); ok {
-				line, column := e.Position()
-				return fmt.Errorf("%d:%d: %w", line, column, err)
-			}
+		return parseTOML
+	case ".yaml", ".yml":
+		return parseYAML
+	case ".sh", ".bash":
+		return parseShell
+	}
+	return nil
+}
+
+func parseTOML(text string) error {
+	var v any
+	err := toml.Unmarshal([]byte(text), &v)
+	if e, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, column := e.Position()
+		return fmt.Errorf("%d:%d: %w", line, column, err)
+	}
+	return err
+}
+
+// parseYAML parses each document of text.
+func parseYAML(text string) error {
+	d := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		var v yaml.Node
+		if err := d.Decode(&v); err == io.EOF {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}
-	return nil
+}
+
+func parseShell(text string) error {
+	_, err := sh.NewParser(sh.Variant(sh.LangBash)).Parse(strings.NewReader(text), "")
+	return err
 }
 
 func parseGo(text string) error {
