@@ -203,13 +203,20 @@ func (c call) rule() string {
 	return c.tool + "(" + strings.TrimPrefix(c.label, c.tool+" ") + ")"
 }
 
+// tellsDiff reports whether the text of r is the diff of what it changed, below a
+// line that says so, and not what a command printed.
+func tellsDiff(r tool.Result) bool {
+	_, rest, _ := strings.Cut(r.Text, "\n")
+	return len(r.Edits) > 0 && strings.HasPrefix(rest, "--- ")
+}
+
 // maxDiff is how many lines of a change are shown.
 const maxDiff = 16
 
 // diff shows what a call changed: the part of its text that is a unified diff.
 func (v *view) diff(r tool.Result) {
 	_, hunks, found := strings.Cut(r.Text, "\n@@ ")
-	if len(r.Edits) == 0 || !found {
+	if !found || !tellsDiff(r) {
 		return
 	}
 	lines := strings.Split(strings.TrimRight("@@ "+hunks, "\n"), "\n")
