@@ -1,7 +1,9 @@
 package crash
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -20,6 +22,7 @@ import (
 // A stage is where the story is told many times.
 type stage struct {
 	top, template, play, binary string
+	settings                    []byte            // of the user, nil if they have none
 	files                       map[string]string // of the run that was never cut
 	commits                     int               // and those that it made
 	marks                       []string          // that it passes
@@ -37,6 +40,10 @@ func open(t *testing.T, binary, script string, fail ...string) *stage {
 		t.Fatal(err)
 	}
 	st := &stage{top: t.TempDir(), template: template(t), play: play, binary: binary}
+	st.settings, err = os.ReadFile(strings.TrimSuffix(play, ".play") + ".toml")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
 	s, err := st.story()
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +78,12 @@ func (st *stage) story() (*story, error) {
 	p, err := newPlace(st.top, st.template, st.binary)
 	if err != nil {
 		return nil, err
+	}
+	if st.settings != nil {
+		dir := filepath.Join(p.home, ".config", "belay")
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "config.toml"), st.settings, 0o600)); err != nil {
+			return nil, err
+		}
 	}
 	return &story{place: p, play: st.play}, nil
 }
@@ -235,14 +248,7 @@ func oneOfEach(marks []string, order, at []int, n int) []int {
 // killed.
 func TestPromise_P01_HalfAPatch(t *testing.T) {
 	t.Parallel()
-	p, err := newPlace(t.TempDir(), "", binary(t, marked))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if e, err := p.run(nil, nil, "tool", "show", "Patch"); err != nil || e.code != 0 {
-		t.Skip("P01: the tool Patch is not offered")
-	}
-	st := open(t, p.binary, "patch.play")
+	st := open(t, binary(t, marked), "patch.play")
 	var at []int
 	for i, name := range st.marks {
 		if strings.HasPrefix(name, "workspace") {
