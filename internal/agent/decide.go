@@ -120,7 +120,7 @@ func (r *round) answered(n news) error {
 // start records that t starts, and then starts it.
 func (r *round) start(t *task, before ...event.Body) error {
 	started := event.Started{
-		Call: t.call.ID, Fingerprint: t.action.Fingerprint, Reads: reads(t.plan.Effects()),
+		Call: t.call.ID, Fingerprint: t.action.Fingerprint, Reads: t.plan.Effects().OnlyReads(),
 		Waited: r.waited(t),
 	}
 	if err := r.record(append(before, started)...); err != nil {

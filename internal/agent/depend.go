@@ -22,12 +22,12 @@ func (r *round) waited(t *task) []event.Wait {
 // call of the same reply was to make, and did not. Reads never fail for that, nor
 // do compare-and-swap changes, which their own digests judge.
 func (r *round) dependency(t *task) *tool.Failure {
-	if reads(t.action.Effects()) || r.tools[t.call.Tool].Spec().Idempotency == tool.CompareAndSwap {
+	if t.action.Effects().OnlyReads() || r.tools[t.call.Tool].Spec().Idempotency == tool.CompareAndSwap {
 		return nil
 	}
 	for _, i := range t.waits {
 		earlier := r.tasks[i]
-		if reads(earlier.effects) || earlier.result.Status == tool.Success || earlier.result.Status == tool.Partial {
+		if earlier.effects.OnlyReads() || earlier.result.Status == tool.Success || earlier.result.Status == tool.Partial {
 			continue
 		}
 		return &tool.Failure{

@@ -194,7 +194,7 @@ func (r *round) act(ctx context.Context, c tool.Call, action *tool.Action, env t
 // aftermath adds to a result what else its call changed. The call is over:
 // nothing that goes wrong here makes it a failure.
 func (a *Agent) aftermath(call string, e effect.Set, result tool.Result) tool.Result {
-	if a.After == nil || reads(e) {
+	if a.After == nil || e.OnlyReads() {
 		return result
 	}
 	after := a.After(call, e)
@@ -262,10 +262,6 @@ func (a *Agent) whole(c tool.Call, text string) (tool.Artifact, error) {
 	return tool.Artifact{
 		Handle: spill.Handle(), Type: "text/plain", Bytes: int64(len(text)), Lines: int64(strings.Count(text, "\n")),
 	}, nil
-}
-
-func reads(s effect.Set) bool {
-	return !slices.ContainsFunc(s, func(e effect.Effect) bool { return e.Kind != effect.Read })
 }
 
 // live passes on what a call prints while it runs.

@@ -104,7 +104,7 @@ func (r *round) order() {
 		case acts && mendable(t.failure.Kind):
 			t.effects = effect.Set{{Kind: effect.Anything}}
 		}
-		acts = acts || !reads(t.effects)
+		acts = acts || !t.effects.OnlyReads()
 	}
 	r.lineUp()
 }

@@ -59,7 +59,7 @@ func (a *Agent) settled(ctx context.Context, open session.OpenCall) (result tool
 	if !open.Started {
 		return cutOff(tool.Interrupted, "never started: Belay was stopped before"), nil
 	}
-	if reads(open.Plan.Effects()) {
+	if open.Plan.Effects().OnlyReads() {
 		return cutOff(tool.Interrupted, "stopped together with Belay; it only reads"), nil
 	}
 	settler, ok := a.tools[open.Plan.Call.Tool].(tool.Settler)

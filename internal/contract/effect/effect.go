@@ -48,3 +48,14 @@ func (e Effect) String() string {
 
 // A Set is the most a call may do. The zero Set does nothing.
 type Set []Effect
+
+// OnlyReads reports whether s does no more than read. So does a Set that does
+// nothing.
+func (s Set) OnlyReads() bool {
+	for _, e := range s {
+		if e.Kind != Read {
+			return false
+		}
+	}
+	return true
+}

@@ -200,3 +200,19 @@ func TestJSON(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestOnlyReads(t *testing.T) {
+	for _, tc := range []struct {
+		set  Set
+		want bool
+	}{
+		{nil, true},
+		{Set{{Kind: Read, On: "a"}, {Kind: Read, On: "b", Tree: true}}, true},
+		{Set{{Kind: Read, On: "a"}, {Kind: Write, On: "a"}}, false},
+		{Set{{Kind: Anything}}, false},
+	} {
+		if got := tc.set.OnlyReads(); got != tc.want {
+			t.Errorf("%v: OnlyReads = %t", tc.set, got)
+		}
+	}
+}

@@ -3,10 +3,8 @@ package session
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"time"
 
-	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
@@ -66,7 +64,7 @@ func (g *guard) ended(c *call, r tool.Result, at time.Time, learned bool) {
 	if r.Failure == nil {
 		delete(g.troubles, c.Plan.Call.Tool)
 		delete(g.misses, c.Plan.Call.Tool)
-		if acts(c.Plan.Effects()) {
+		if !c.Plan.Effects().OnlyReads() {
 			g.lift()
 		}
 		return
@@ -81,9 +79,4 @@ func (g *guard) ended(c *call, r tool.Result, at time.Time, learned bool) {
 	case kind == tool.NonzeroExit || kind == tool.Signalled: // the tool did its work
 		delete(g.troubles, c.Plan.Call.Tool)
 	}
-}
-
-// acts reports whether effects are more than reads.
-func acts(s effect.Set) bool {
-	return slices.ContainsFunc(s, func(e effect.Effect) bool { return e.Kind != effect.Read })
 }
