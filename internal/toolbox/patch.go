@@ -151,7 +151,7 @@ func (f *changer) moved(t target, p filePatch, v revision) ([]revision, error) {
 		return nil, failed(context.Background(), f.w, p.to, err)
 	}
 	if to == t.Path {
-		return nil, invalid("leave the move out", "it moves the file to where it is")
+		return nil, invalid("leave the move out; a command can change how a name is spelled", "it moves the file to where it is, %s", to)
 	}
 	if _, err := f.w.Stat(to); !errors.Is(err, fs.ErrNotExist) {
 		return nil, &tool.Failure{Kind: tool.Stale, Message: "File exists already: " + to, Hint: "move to a name that is free"}

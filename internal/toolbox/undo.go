@@ -103,19 +103,49 @@ func (u *undoing) plan(found []undo.Change) {
 	for _, c := range found {
 		of[c.Edit.Path] = append(of[c.Edit.Path], c)
 	}
-	for _, path := range undo.Paths(found) {
+	paths := undo.Paths(found)
+	same := spellings(paths)
+	for _, path := range paths {
 		if len(u.edits)+len(u.report.Left) == maxUndone {
 			u.report.More++
+			continue
+		}
+		if other := same[path]; other != "" && u.one(path, other) {
+			u.leave(path, of[path], "it and "+other+" are one file here: only how the name is spelled was changed, or that too")
 			continue
 		}
 		u.planFile(path, of[path])
 	}
 }
 
-func (u *undoing) planFile(path string, changes []undo.Change) {
-	leave := func(why string) {
-		u.report.Left = append(u.report.Left, undo.Left{Path: path, Call: changes[0].Call, Why: why})
+// spellings returns, of paths that others are another spelling of, one of those.
+func spellings(paths []string) map[string]string {
+	first, same := make(map[string]string), make(map[string]string)
+	for _, path := range paths {
+		folded := workspace.Folded(path)
+		if other := first[folded]; other != "" {
+			same[path], same[other] = other, path
+			continue
+		}
+		first[folded] = path
 	}
+	return same
+}
+
+// one reports whether two paths lead to one file.
+func (u *undoing) one(path, other string) bool {
+	a, err := u.w.Resolve(path)
+	b, e := u.w.Resolve(other)
+	return err == nil && e == nil && a == b
+}
+
+// leave says why changes of a file stay.
+func (u *undoing) leave(path string, changes []undo.Change, why string) {
+	u.report.Left = append(u.report.Left, undo.Left{Path: path, Call: changes[0].Call, Why: why})
+}
+
+func (u *undoing) planFile(path string, changes []undo.Change) {
+	leave := func(why string) { u.leave(path, changes, why) }
 	now, err := u.look(path)
 	if err != nil {
 		leave(err.Error())
@@ -175,7 +205,10 @@ func (u *undoing) look(path string) (undo.File, error) {
 		return undo.File{}, err
 	}
 	defer f.Close()
-	if f.Path != path {
+	switch {
+	case f.Path != path && workspace.Folded(f.Path) == workspace.Folded(path):
+		return undo.File{}, fmt.Errorf("it is spelled %s now", f.Path)
+	case f.Path != path:
 		return undo.File{}, fmt.Errorf("it is a link to %s now", f.Path)
 	}
 	if f.Size > workspace.MaxFile {

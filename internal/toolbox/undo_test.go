@@ -17,6 +17,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/contract/tool/tooltest"
 	"github.com/belay-agent/belay/internal/decide/undo"
+	"github.com/belay-agent/belay/internal/world/snapshot"
 	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
@@ -29,6 +30,8 @@ type past struct {
 	h     undo.History
 	undo  tool.Tool
 	calls int
+
+	images string // where they are kept
 }
 
 func newPast(t testing.TB, dir string, files map[string]string) *past {
@@ -36,12 +39,13 @@ func newPast(t testing.TB, dir string, files map[string]string) *past {
 	for path, text := range files {
 		put(t, dir, path, text)
 	}
-	w, err := workspace.OpenWith(dir, workspace.Options{Undo: filepath.Join(t.TempDir(), "undo")})
+	images := filepath.Join(t.TempDir(), "undo")
+	w, err := workspace.OpenWith(dir, workspace.Options{Undo: images})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close() })
-	p := &past{t: t, dir: dir, w: w}
+	p := &past{t: t, dir: dir, w: w, images: images}
 	p.undo = Undo(w, func() (*undo.History, error) { return &p.h, nil })
 	p.h.Add(event.Event{Body: event.Opened{Session: "s"}})
 	p.h.Add(event.Event{Body: event.Asked{Text: "go"}})
@@ -76,7 +80,7 @@ func (p *past) call(t tool.Tool, args string, seen map[string]string) tool.Resul
 	c := tool.Call{ID: id, Tool: t.Spec().Name, Args: json.RawMessage(args)}
 	a, err := t.Prepare(p.t.Context(), tool.Input{Call: id, Args: c.Args, Seen: seen})
 	if err == nil && c.Tool != undo.Tool {
-		p.h.Add(event.Event{Body: event.Replied{Message: model.Message{Parts: []model.Part{model.Call{Call: c}}}}})
+		p.asked(c)
 	}
 	var r tool.Result
 	if err == nil {
@@ -92,6 +96,36 @@ func (p *past) call(t tool.Tool, args string, seen map[string]string) tool.Resul
 	}
 	p.finish(id, r)
 	return r
+}
+
+// asked records that the model has asked for a call.
+func (p *past) asked(c tool.Call) {
+	p.h.Add(event.Event{Body: event.Replied{Message: model.Message{Parts: []model.Part{model.Call{Call: c}}}}})
+}
+
+// command is a call of the model that runs a program, which does what f does.
+func (p *past) command(f func()) snapshot.Changes {
+	p.t.Helper()
+	s, err := snapshot.Open(snapshot.Options{Workspace: p.w, Dir: p.images})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.calls++
+	id := fmt.Sprintf("c%d", p.calls)
+	if err := s.Before(p.t.Context(), id, nil); err != nil {
+		p.t.Fatal(err)
+	}
+	f()
+	c := s.After(id)
+	if err := s.Done(id); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.asked(tool.Call{ID: id, Tool: "Bash"})
+	p.finish(id, tool.Result{Status: tool.Success, Edits: c.Edits})
+	return c
 }
 
 // finish records a result, as it is read back from the log.

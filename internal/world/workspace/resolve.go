@@ -17,7 +17,8 @@ const maxLinks = 40
 const maxPath = 4096
 
 // Resolve returns the canonical form of path: two paths name the same file if
-// and only if their canonical forms are equal, hard links aside. Links are
+// and only if their canonical forms are equal, hard links aside; each element is
+// spelled as the directory has it that it is in. Links are
 // followed, also those that are absolute or leave the workspace, as long as the
 // end is inside it. Elements that do not exist yet are taken as they are
 // written. ErrOutside reports a path that ends outside.
@@ -114,7 +115,7 @@ func (w *walker) step(element string, last bool) (target string, err error) {
 	case !last && !info.IsDir():
 		return "", fmt.Errorf("%w: %s", ErrNotDirectory, element)
 	}
-	w.at = next
+	w.at = filepath.Join(w.at, spelled(w.at, element, info))
 	return "", nil
 }
 

@@ -118,6 +118,9 @@ func OpenWith(root string, o Options) (*Workspace, error) {
 	if err == nil {
 		abs, err = filepath.EvalSymlinks(abs)
 	}
+	if err == nil {
+		abs, err = follow(abs, abs) // as it is spelled
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}

@@ -212,10 +212,14 @@ func (w *Workspace) link(path string) (at string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	rel, err := filepath.Rel(w.dir, filepath.Join(dir, filepath.Base(full)))
+	rel, err := filepath.Rel(w.dir, dir)
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", false
 	}
-	info, err := w.root.Lstat(rel)
-	return rel, err == nil && info.Mode()&fs.ModeSymlink != 0
+	last := filepath.Base(full)
+	info, err := w.root.Lstat(filepath.Join(rel, last))
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return filepath.Join(rel, last), false
+	}
+	return filepath.Join(rel, spelled(dir, last, info)), true
 }
