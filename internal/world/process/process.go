@@ -43,7 +43,9 @@ type Command struct {
 	Env     []string      // all of it but BELAY_RUN; nothing is inherited
 	Allowed effect.Set    // what the system's sandbox lets through
 	Output  io.Writer     // stdout and stderr as they come; slow makes the command wait, an error ends the writing only
-	Keep    int           // bytes of its head and of its tail to return
+	Apart   bool          // stderr is kept apart too, where the system can; then the order of the two is nearly that of the writes
+	Stages  bool          // Argv is a script for bash, as Shell has it run: report the statuses of its last pipeline
+	Keep    int           // bytes of its head and of its tail to return, also of stderr
 	Timeout time.Duration // 0 is none
 	Silence time.Duration // longest wait for output; 0 is none
 	Grace   time.Duration // between being asked to end and being killed; 0 means DefaultGrace
@@ -56,12 +58,20 @@ type Exit struct {
 	Head      []byte        `json:"-"`                // of its output
 	Tail      []byte        `json:"-"`                // the rest of it, or its end; never overlaps Head
 	Dropped   int64         `json:"bytes"`            // of output, between Head and Tail
+	Err       Apart         `json:"-"`                // what of that was stderr
+	Stages    []int         `json:"stages,omitempty"` // exit statuses of its last pipeline; nil where bash did not say, as after exec or with a trap on EXIT of its own
 	Took      time.Duration `json:"took_ns"`
 	TimedOut  bool          `json:"timed_out,omitempty"` // Timeout, or the deadline of its context, passed first
 	Idle      bool          `json:"idle,omitempty"`      // Silence passed first
 	Cancelled bool          `json:"cancelled,omitempty"` // its context, or the Host, ended first
 	Held      bool          `json:"held,omitempty"`      // something it started still held its output, which was cut off
 	Profile   string        `json:"profile"`
+}
+
+// An Apart is one of the streams of a command by itself.
+type Apart struct {
+	Head, Tail []byte
+	Dropped    int64 // bytes between them
 }
 
 // A Host owns every process of a session. It is safe for use by several

@@ -8,23 +8,25 @@ import (
 )
 
 const (
-	quiet   = 50 * time.Millisecond  // an empty pipe for so long has been drained
-	drain   = 500 * time.Millisecond // after which what is left behind is not waited for
-	pipeMax = 1 << 20                // bytes that a pipe can hold at most
+	quiet    = 50 * time.Millisecond  // an empty pipe for so long has been drained
+	drain    = 500 * time.Millisecond // after which what is left behind is not waited for
+	pipeMax  = 1 << 20                // bytes that a pipe can hold at most
+	chunkMax = 256 << 10              // bytes that are read at once
 )
 
 // A pump moves a command's output to whoever wants it, no faster than they
 // take it.
 type pump struct {
-	from    *os.File
+	from    source
 	to      io.Writer // nil once it has failed
 	kept    ends
+	errs    ends // what of that was stderr
 	silence time.Duration
 	idle    *time.Timer // stands while output is being handed on
 }
 
-func newPump(from *os.File, c Command) *pump {
-	p := &pump{from: from, to: c.Output, kept: ends{keep: c.Keep}, silence: c.Silence}
+func newPump(from source, c Command) *pump {
+	p := &pump{from: from, to: c.Output, kept: ends{keep: c.Keep}, errs: ends{keep: c.Keep}, silence: c.Silence}
 	if p.silence > 0 {
 		p.idle = time.NewTimer(p.silence)
 	} else {
@@ -40,12 +42,15 @@ func newPump(from *os.File, c Command) *pump {
 // The pipe may have been full then, and its reader slow. So time alone does not
 // end the draining: as much as a pipe can hold is read first.
 func (p *pump) run() (held bool) {
-	buf := make([]byte, 32<<10)
+	buf := make([]byte, chunkMax)
 	var end time.Time // of draining
 	drained := 0
 	for {
-		n, err := p.from.Read(buf)
+		n, fromErr, err := p.from.read(buf)
 		if n > 0 {
+			if fromErr {
+				p.errs.write(buf[:n])
+			}
 			p.take(buf[:n])
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -61,10 +66,10 @@ func (p *pump) run() (held bool) {
 		}
 		drained += n
 		next := time.Now().Add(quiet)
-		if drained >= pipeMax && next.After(end) {
+		if drained > 2*pipeMax && next.After(end) { // more than both pipes held
 			next = end
 		}
-		if p.from.SetReadDeadline(next) != nil {
+		if p.from.until(next) != nil {
 			return false // closed
 		}
 	}
@@ -91,7 +96,7 @@ func (p *pump) rest() {
 
 // stop ends run, which answers on drained, once the command has exited.
 func (p *pump) stop(drained <-chan bool, t *tree) (held bool) {
-	if p.from.SetReadDeadline(time.Now()) == nil {
+	if p.from.until(time.Now()) == nil {
 		return <-drained
 	}
 	// This system cannot stop a read. What holds the pipe has to go.

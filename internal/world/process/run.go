@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"time"
@@ -19,6 +18,7 @@ type run struct {
 	command Command
 	mark    string
 
+	report *report
 	cmd    *exec.Cmd
 	tree   *tree
 	began  time.Time
@@ -32,19 +32,21 @@ func (r *run) do(ctx context.Context) (Exit, error) {
 	if err != nil {
 		return Exit{}, err
 	}
-	out, in, err := os.Pipe()
+	pipes, err := plumb(r.command)
 	if err != nil {
 		return Exit{}, err
 	}
-	defer out.Close()
+	defer pipes.from.Close()
+	r.report = newReport(r.command)
+	defer r.report.close()
 	failpoint.Hit("process before start record")
 	entry, err := r.host.begin(r.command.Call)
 	if err != nil {
-		in.Close()
+		closeAll(pipes.out, pipes.err)
 		return Exit{}, err
 	}
 	failpoint.Hit("process start recorded")
-	if err := r.start(path, in); err != nil {
+	if err := r.start(path, pipes); err != nil {
 		if r.cmd.Process == nil {
 			entry.drop()
 		}
@@ -56,7 +58,7 @@ func (r *run) do(ctx context.Context) (Exit, error) {
 	// The command runs already. Where its process cannot be recorded the mark
 	// is, but that does not lead to it on every system.
 	unrecorded := entry.running(r.tree, r.cmd.Process.Pid)
-	exit := r.follow(ctx, out, unrecorded != nil)
+	exit := r.follow(ctx, pipes.from, unrecorded != nil)
 	failpoint.Hit("process exited")
 	entry.ended(exit)
 	failpoint.Hit("process exit recorded")
@@ -68,7 +70,7 @@ func (r *run) do(ctx context.Context) (Exit, error) {
 
 // follow hands on the output of what runs, and returns how it ended. Where it
 // may not run, it is ended at once.
-func (r *run) follow(ctx context.Context, out *os.File, forbidden bool) Exit {
+func (r *run) follow(ctx context.Context, out source, forbidden bool) Exit {
 	p := newPump(out, r.command)
 	drained := make(chan bool, 1)
 	go func() { drained <- p.run() }()
@@ -87,20 +89,24 @@ func (r *run) follow(ctx context.Context, out *os.File, forbidden bool) Exit {
 		r.host.keep(r.cmd.Process.Pid)
 	}
 	exit.Code, exit.Signal = status(r.cmd.ProcessState)
+	exit.Stages = r.report.stages()
 	exit.Head, exit.Tail, exit.Dropped = p.kept.parts()
+	exit.Err.Head, exit.Err.Tail, exit.Err.Dropped = p.errs.parts()
 	exit.Took = r.ended.Sub(r.began)
 	return exit
 }
 
-// start starts the program at path with out as its output, which it closes.
-func (r *run) start(path string, out *os.File) error {
+// start starts the program at path with its ends of pipes as its output, and
+// closes them.
+func (r *run) start(path string, pipes plumbing) error {
 	c := r.command
 	r.cmd = &exec.Cmd{
 		Path: path, Args: c.Argv, Dir: c.Dir,
 		Env:    append(append([]string{}, c.Env...), r.mark),
-		Stdout: out, Stderr: out,
+		Stdout: pipes.out, Stderr: pipes.err,
 		SysProcAttr: attributes(),
 	}
+	r.cmd.Env, r.cmd.ExtraFiles = r.report.add(r.cmd.Env, r.cmd.ExtraFiles)
 	started := make(chan error)
 	r.exited = make(chan struct{})
 	go func() {
@@ -111,7 +117,7 @@ func (r *run) start(path string, out *os.File) error {
 		defer close(r.exited)
 		r.began = time.Now()
 		err := r.cmd.Start()
-		out.Close()
+		closeAll(pipes.out, pipes.err)
 		if err == nil {
 			r.tree, err = newTree(r.mark, r.cmd.Process)
 			if err != nil {
