@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -26,11 +27,20 @@ type stage struct {
 	files                       map[string]string // of the run that was never cut
 	commits                     int               // and those that it made
 	marks                       []string          // that it passes
+	person                      func(*story, *exec.Cmd) (gone func(), err error)
 }
 
 // open tells the story of a script once, to its end. Of its calls some are to
 // fail, in these ways.
 func open(t *testing.T, binary, script string, fail ...string) *stage {
+	t.Helper()
+	st := &stage{top: t.TempDir(), binary: binary}
+	st.open(t, script, fail...)
+	return st
+}
+
+// open does so on a stage that says where it is, and who is there.
+func (st *stage) open(t *testing.T, script string, fail ...string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("P01 P02: not proved on Windows")
@@ -39,7 +49,7 @@ func open(t *testing.T, binary, script string, fail ...string) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := &stage{top: t.TempDir(), template: template(t), play: play, binary: binary}
+	st.template, st.play = template(t), play
 	st.settings, err = os.ReadFile(strings.TrimSuffix(play, ".play") + ".toml")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
@@ -65,7 +75,6 @@ func open(t *testing.T, binary, script string, fail ...string) *stage {
 	if err != nil || len(v.wrong()) > 0 || v.interrupted > 0 || !slices.Equal(v.failed, fail) {
 		t.Fatalf("the run that is not cut: %v, %+v", err, v)
 	}
-	return st
 }
 
 // openSession opens the reference session.
@@ -85,7 +94,11 @@ func (st *stage) story() (*story, error) {
 			return nil, err
 		}
 	}
-	return &story{place: p, play: st.play}, nil
+	s := &story{place: p, play: st.play}
+	if st.person != nil {
+		p.person = func(c *exec.Cmd) (func(), error) { return st.person(s, c) }
+	}
+	return s, nil
 }
 
 // crash kills the story at its n-th mark and, if m is not 0, what resumes it at
@@ -268,7 +281,13 @@ func TestPromise_P01_HalfAPatch(t *testing.T) {
 // P01: the same, killed once more while it recovers or goes on.
 func TestPromise_P01_TwoCrashes(t *testing.T) {
 	t.Parallel()
-	st := openSession(t, marked)
+	openSession(t, marked).crashInPairs(t, 5)
+}
+
+// crashInPairs judges the story killed twice, at pairs of marks drawn by lot: a
+// soak takes a third of all there are, else it is a sample.
+func (st *stage) crashInPairs(t *testing.T, sample int) {
+	t.Helper()
 	n := len(st.marks)
 	var pairs [][2]int
 	for i := range n {
@@ -279,9 +298,9 @@ func TestPromise_P01_TwoCrashes(t *testing.T) {
 	from := seed(t)
 	r := rand.New(rand.NewPCG(from, 2))
 	r.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-	count := 5
+	count := sample
 	if soak {
-		count = len(pairs) / 3
+		count = (len(pairs) + 2) / 3
 	}
 	pairs = pairs[min(*fromFlag, count):count]
 	var y tally
@@ -296,7 +315,7 @@ func TestPromise_P01_TwoCrashes(t *testing.T) {
 			t.Errorf("marks %d: %s", pair, w)
 		}
 	})
-	t.Logf("%d of %d pairs; go on with -args -seed %d -from %d\n%s", did, len(pairs), from, *fromFlag+did, &y)
+	t.Logf("%d marks, %d of %d pairs; go on with -args -seed %d -from %d\n%s", n, did, len(pairs), from, *fromFlag+did, &y)
 }
 
 // A session that is killed between its answer and its end shows the answer to

@@ -23,6 +23,7 @@ const bound = 60 * time.Second
 // of all that Belay starts there, so it is also what to find survivors by.
 type place struct {
 	top, dir, home, binary string
+	person                 func(*exec.Cmd) (gone func(), err error) // answers Belay's questions
 }
 
 // template makes the workspace of the reference session, a git repository, to be
@@ -105,6 +106,13 @@ func (p *place) run(env, before []string, args ...string) (end, error) {
 	c.Env = append(c.Env, env...)
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &out, &errs
+	if p.person != nil {
+		gone, err := p.person(c)
+		if err != nil {
+			return end{}, err
+		}
+		defer gone()
+	}
 	err := c.Run()
 	if c.ProcessState == nil || ctx.Err() != nil {
 		return end{}, cmp.Or(ctx.Err(), err)

@@ -156,6 +156,9 @@ func (s *story) judge(want *stage) (verdict, error) {
 		return v, err
 	}
 	unknown := v.judgeCalls(all)
+	if s.person != nil {
+		v.judgeAnswers(all)
+	}
 	if err := s.judgeLog(&v); err != nil {
 		return v, err
 	}
@@ -213,6 +216,20 @@ func (v *verdict) judgeCalls(all []event.Event) (unknown []string) {
 	}
 	v.calls = len(made)
 	return unknown
+}
+
+// judgeAnswers checks that whoever was there was asked about every call whose
+// outcome is unknown, once.
+func (v *verdict) judgeAnswers(all []event.Event) {
+	asked := make(map[string]int)
+	for _, b := range bodies[event.Settled](all) {
+		asked[b.Call]++
+	}
+	for _, b := range bodies[event.Finished](all) {
+		if n := asked[b.Call]; b.Result.Status == tool.Unknown && n != 1 {
+			v.other = append(v.other, fmt.Sprintf("%s is unknown, and a person was asked about it %d times", b.Call, n))
+		}
+	}
 }
 
 // judgeLog checks that the logs hold all that was told, and that belay log finds
