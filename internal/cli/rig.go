@@ -266,7 +266,7 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 	tools := toolbox.All(toolbox.Options{
 		Workspace: r.workspace, Host: host,
 		Bash:     toolbox.BashOptions{Root: r.workspace.Root(), Env: env, Shell: shell, Timeout: r.settings.Bash.Timeout},
-		Withheld: r.withheld, Patch: r.settings.Patch,
+		Withheld: r.withheld, Parting: r.parting, Patch: r.settings.Patch,
 	})
 	for _, t := range tools {
 		r.offered = append(r.offered, t.Spec())
@@ -361,6 +361,18 @@ func (r *rig) withheld(base, path string) bool {
 	}
 	strict := verdict(path)
 	return strict > policy.Allow && strict > verdict(base) // most files are no stricter than anything
+}
+
+// parting reports whether a rule of the user lets one of the file tools change a
+// file without asking. It may then be parted from its other names, too.
+func (r *rig) parting(path string) bool {
+	p := r.settings.Policy()
+	p.Mode = policy.ModeAsk // in which nothing but a rule lets a change pass
+	part := tool.Part{Name: path, Effects: effect.Set{{Kind: effect.Write, On: path}}}
+	return slices.ContainsFunc(r.offered, func(t tool.Spec) bool {
+		return slices.Contains(t.Effects, effect.Write) && !slices.Contains(t.Effects, effect.Process) &&
+			p.Decide(t, []tool.Part{part}).Verdict == policy.Allow
+	})
 }
 
 // rules finds the files that a project's rules for the model are in.

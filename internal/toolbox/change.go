@@ -24,8 +24,9 @@ const (
 // A changer is what the tools that change files work with. One without shown
 // merges nothing.
 type changer struct {
-	w     *workspace.Workspace
-	shown *shown
+	w       *workspace.Workspace
+	shown   *shown
+	parting func(path string) bool // whether a rule lets a file be parted from its other names; may be nil
 }
 
 // A revision is one file of a change: what is done to it, and how it is shown
@@ -44,9 +45,10 @@ type change struct {
 	replacements int
 	notes        []string // for the model, a line each
 	revisions    []revision
-	reads        []string // directories that it was worked out from
-	many         bool     // the data are of several files
-	asks         bool     // a person has to settle it first
+	reads        []string          // directories that it was worked out from
+	many         bool              // the data are of several files
+	asks         bool              // a person has to settle it first
+	names        map[string]uint64 // of files with hard links, as whoever approves sees it
 }
 
 // A maker works out a change of the files as they are now. Conflicts with what
@@ -74,12 +76,12 @@ func (f *changer) action(ctx context.Context, in tool.Input, work maker) (*tool.
 	if err != nil {
 		return nil, err
 	}
-	c.asks = asks
 	intents := c.intents()
 	diff, err := f.w.Diff(intents)
 	if err != nil {
 		return nil, failed(ctx, f.w, intents[0].Path, err)
 	}
+	c.asks, c.names = asks, diff.Names
 	var parts []tool.Part
 	for n := range intents {
 		intents[n].Result = diff.Digests[intents[n].Path]
@@ -120,8 +122,11 @@ func (f *changer) do(ctx context.Context, temp string, c change, work maker, env
 	if env.Ask != nil {
 		settle = asking(ctx, env.Ask)
 	}
-	declared := c.intents()
-	part := env.Approved // they saw that the file has other names
+	declared, shown := c.intents(), c.names
+	parted := make(map[string]bool)
+	part := func(path string) bool {
+		return parted[path] || env.Approved && shown[path] > 0 || f.parting != nil && f.parting(path)
+	}
 	for tries := 0; ; tries++ {
 		if c.asks {
 			next, err := work(ctx, settle)
@@ -137,8 +142,8 @@ func (f *changer) do(ctx context.Context, temp string, c change, work maker, env
 		if err == nil {
 			return f.result(c, diff), nil
 		}
-		if linked, ok := errors.AsType[*workspace.LinkedError](err); ok && !part && mayPart(ctx, env, linked) {
-			part = true
+		if linked, ok := errors.AsType[*workspace.LinkedError](err); ok && !parted[linked.Path] && mayPart(ctx, env, linked) {
+			parted[linked.Path] = true
 			continue
 		}
 		stale, ok := errors.AsType[*workspace.StaleError](err)
@@ -197,11 +202,11 @@ type changeData struct {
 	Created      bool    `json:"created"`
 	Gone         bool    `json:"gone,omitempty"` // removed, or moved away
 	Digest       string  `json:"digest"`
-	Detached     bool    `json:"detached,omitempty"` // from its other hard links
-	Inexact      string  `json:"inexact,omitempty"`  // how the match was loosened
-	Merged       bool    `json:"merged,omitempty"`   // with a change of someone else
-	Syntax       *syntax `json:"syntax,omitempty"`   // where it cannot be parsed
-	Truncated    bool    `json:"truncated"`          // the diff in the text
+	Names        uint64  `json:"names,omitempty"`   // hard links it had: it is parted from the others
+	Inexact      string  `json:"inexact,omitempty"` // how the match was loosened
+	Merged       bool    `json:"merged,omitempty"`  // with a change of someone else
+	Syntax       *syntax `json:"syntax,omitempty"`  // where it cannot be parsed
+	Truncated    bool    `json:"truncated"`         // the diff in the text
 }
 
 type changesData struct {
@@ -226,15 +231,15 @@ func (f *changer) result(c change, diff workspace.Diff) tool.Result {
 		v.Result, v.Was, v.Parents = diff.Digests[v.Path], diff.Was[v.Path], diff.Parents[v.Path]
 		d := changeData{
 			Path: v.Path, Created: v.Base == "", Gone: v.Remove, Digest: v.Result, Inexact: v.Inexact,
-			Detached: slices.Contains(diff.Detached, v.Path), Merged: v.theirs != "",
+			Names: diff.Names[v.Path], Merged: v.theirs != "",
 		}
 		name := "it"
 		if c.many {
 			d.Added, d.Removed = tally(v.before, v.after)
 			name = v.Path
 		}
-		if d.Detached {
-			fmt.Fprintf(&text, "(%s had other hard links, which keep the old content)\n", name)
+		if d.Names > 0 {
+			fmt.Fprintf(&text, "(%s had %d names (hard links) and is parted from the others, which keep the old content)\n", name, d.Names)
 		}
 		if !v.Remove {
 			if d.Syntax = broken(v.Path, d.Created, v.before, v.after); d.Syntax.news() {

@@ -436,15 +436,20 @@ func TestBug_E12_AFileWithOtherNamesNeedsApproval(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		env  tool.Env
+		rule string // a file that a rule lets be parted
 		kind tool.Kind
 	}{
-		"nobody there": {tool.Env{}, tool.NeedsApproval},
-		"approved":     {tool.Env{Approved: true}, ""},
-		"yes":          {tool.Env{Ask: says("yes")}, ""},
-		"no":           {tool.Env{Ask: says("no")}, tool.NeedsApproval},
+		"nobody there":      {kind: tool.NeedsApproval},
+		"a rule":            {rule: "f"},
+		"a rule of another": {rule: "g", kind: tool.NeedsApproval},
+		"approved":          {env: tool.Env{Approved: true}},
+		"yes":               {env: tool.Env{Ask: says("yes")}},
+		"no":                {env: tool.Env{Ask: says("no")}, kind: tool.NeedsApproval},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, map[string]string{"f": "one\n"})
+			f := &changer{w: d.w, shown: new(shown), parting: func(path string) bool { return path == c.rule }}
+			d.tools["Edit"] = f.edit()
 			for _, other := range []string{"g", "h"} {
 				if err := os.Link(filepath.Join(d.dir, "f"), filepath.Join(d.dir, other)); err != nil {
 					t.Skipf("no hard links here: %v", err)
@@ -459,16 +464,61 @@ func TestBug_E12_AFileWithOtherNamesNeedsApproval(t *testing.T) {
 				t.Errorf("the summary is %q", a.Summary)
 			}
 			r, err := a.Do(t.Context(), c.env)
-			f, _ := errors.AsType[*tool.Failure](err)
+			failure, _ := errors.AsType[*tool.Failure](err)
 			want := "two\n"
 			if c.kind != "" {
 				want = "one\n"
+			} else if !strings.Contains(r.Text, "(it had 3 names (hard links) and is parted from the others, which keep the old content)\n") || facts[changeData](t, r).Names != 3 {
+				t.Errorf("text %q, data %s", r.Text, r.Data)
 			}
-			if (c.kind != "") != (f != nil) || f != nil && f.Kind != c.kind {
+			if (c.kind != "") != (failure != nil) || failure != nil && failure.Kind != c.kind {
 				t.Errorf("it ends in %v %+v, want %q", err, r, c.kind)
 			}
 			d.holds("f", want)
 			d.holds("g", "one\n")
 		})
+	}
+}
+
+// A person who is asked about one file has said nothing of the next, and one who
+// approved a change has said nothing of names that the file got since.
+func TestBug_E12_EachFileWithOtherNamesIsAskedAbout(t *testing.T) {
+	d := newDesk(t, map[string]string{"f": "one\n", "g": "one\n"})
+	link := func(name string) {
+		t.Helper()
+		if err := os.Link(filepath.Join(d.dir, name), filepath.Join(d.dir, name+"2")); err != nil {
+			t.Skipf("no hard links here: %v", err)
+		}
+	}
+	d.tools["Patch"] = (&changer{w: d.w, shown: new(shown)}).patch()
+	d.ok("Read", args{"path": "f"})
+	d.ok("Read", args{"path": "g"})
+	prepared := func() *tool.Action {
+		a, err := d.prepare("Patch", args{"patch": "*** Begin Patch\n*** Update File: f\n@@\n-one\n+two\n*** Update File: g\n@@\n-one\n+two\n*** End Patch"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	refused := func(a *tool.Action, env tool.Env) {
+		t.Helper()
+		r, err := a.Do(t.Context(), env)
+		if f, ok := errors.AsType[*tool.Failure](err); !ok || f.Kind != tool.NeedsApproval {
+			t.Errorf("it ends in %v %+v", err, r)
+		}
+		d.holds("f", "one\n")
+		d.holds("g", "one\n")
+	}
+	link("f")
+	before := prepared()
+	link("g")
+	refused(before, tool.Env{Approved: true})
+	asked := 0
+	refused(prepared(), tool.Env{Ask: func(context.Context, json.RawMessage, string) (json.RawMessage, error) {
+		asked++
+		return json.RawMessage([]string{`{"part":"yes"}`, `{"part":"no"}`}[min(asked, 2)-1]), nil
+	}})
+	if asked != 2 {
+		t.Errorf("asked %d times", asked)
 	}
 }

@@ -24,12 +24,13 @@ type Options struct {
 	Host      *process.Host // of commands
 	Bash      BashOptions
 	Withheld  func(base, path string) bool // files that Read lets pass less easily than base; may be nil
+	Parting   func(path string) bool       // whether a rule lets a file be parted from its other names, hard links; may be nil
 	Patch     bool                         // changes are sent as patches: Patch is there in the place of Edit and MultiEdit
 }
 
 // All returns the built-in tools, in the order in which the model sees them.
 func All(o Options) []tool.Tool {
-	f := &changer{w: o.Workspace, shown: new(shown)}
+	f := &changer{w: o.Workspace, shown: new(shown), parting: o.Parting}
 	tools := []tool.Tool{
 		LS(o.Workspace),
 		Glob(o.Workspace),

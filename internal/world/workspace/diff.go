@@ -22,8 +22,7 @@ type Diff struct {
 	Was            map[string]string // the permission bits before of each file whose bits change or that is removed, nil if there are none
 	Parents        map[string]int    // how many directories there were not yet for each new file, nil if all were there
 	Added, Removed int               // lines
-	Detached       []string          // files that had other names, hard links, which keep the old bytes
-	Names          map[string]uint64 // how many each of those had, nil if there are none
+	Names          map[string]uint64 // how many names, hard links, each file had that leaves the others with the old bytes, nil if there is none
 }
 
 // around is how many lines a diff shows around a change.
@@ -50,7 +49,6 @@ func (w *Workspace) describe(changes []*change) Diff {
 			d.Was[c.path] = fmt.Sprintf("%04o", c.info.Mode().Perm())
 		}
 		if c.info != nil && !c.Remove && !c.same() && links(c.info) > 1 {
-			d.Detached = append(d.Detached, c.path)
 			if d.Names == nil {
 				d.Names = make(map[string]uint64)
 			}

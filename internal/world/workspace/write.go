@@ -48,9 +48,9 @@ type WriteOptions struct {
 	// is done. Whoever keeps the name can call Clear after a crash.
 	Temp string
 
-	// BreakLinks lets files with several names be replaced. The other names keep
-	// the old bytes; Diff.Detached says of which files there are any.
-	BreakLinks bool
+	// BreakLinks says of a file with several names whether it may be replaced; nil
+	// means no file may. The other names keep the old bytes: see Diff.Names.
+	BreakLinks func(path string) bool
 }
 
 // WriteAs is Write with a name for what it needs until it is done: see WriteOptions.
@@ -66,7 +66,7 @@ func (w *Workspace) WriteWith(o WriteOptions, edits []edit.Intent) (Diff, error)
 	}
 	d := w.describe(changes)
 	for path, names := range d.Names {
-		if !o.BreakLinks {
+		if o.BreakLinks == nil || !o.BreakLinks(path) {
 			return Diff{}, fmt.Errorf("edit %s: %w", path, &LinkedError{Path: path, Names: names})
 		}
 	}

@@ -123,12 +123,12 @@ func TestP10_Bug_E12_HardLinksAreAskedAbout(t *testing.T) {
 	if d, err := w.Diff(edits); err != nil || d.Names["a"] != 3 {
 		t.Errorf("diff: %v, %v", d.Names, err)
 	}
-	d, err := w.WriteWith(WriteOptions{BreakLinks: true}, edits)
+	d, err := w.WriteWith(WriteOptions{BreakLinks: func(path string) bool { return path == "a" }}, edits)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"a"}, d.Detached); diff != "" {
-		t.Errorf("detached (-want +got):\n%s", diff)
+	if diff := cmp.Diff(map[string]uint64{"a": 3}, d.Names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	if a, b := onDisk(t, w, "a"), onDisk(t, w, "b"); a != "y\n" || b != "x\n" {
 		t.Errorf("a is %q, b is %q", a, b)
