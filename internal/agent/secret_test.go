@@ -14,13 +14,13 @@ import (
 	"github.com/belay-agent/belay/internal/world/journal"
 )
 
-// A model can say what happens to be a key: keys of local servers are words like
-// "not-needed". The call runs on what was said, the log holds the mark, and the
+// A model can say what happens to be a key: a person can take any word for one.
+// The call runs on what was said, the log holds the mark, and the
 // session goes on, also when it is opened again.
 func TestACallThatNamesASecretRuns(t *testing.T) {
-	const key = "not-needed"
+	const key = "swordfish"
 	dir := t.TempDir()
-	redactor := secret.New(map[string]string{"KEY": key})
+	redactor := secret.New(secret.Options{Held: map[string]string{"KEY": key}})
 	var on []string
 	r := newRig(t, options{
 		script: steps("call: Act {\"on\": \"a/"+key+"\"}", "call: Act {\"on\": \"b/"+key+"\"}"),

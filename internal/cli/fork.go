@@ -53,7 +53,7 @@ func (s System) fork(st store, parent string, at int64) (err error) {
 	if err := journal.Fork(st.path(parent), last.seq, st.path(id)); err != nil {
 		return err
 	}
-	j, err := journal.Open(st.path(id), secret.New(nil)) // it adds nothing that could hold a secret
+	j, err := journal.Open(st.path(id), secret.New(secret.Options{})) // it adds nothing that could hold a secret
 	if err != nil {
 		return err
 	}

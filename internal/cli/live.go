@@ -2,51 +2,62 @@ package cli
 
 import (
 	"bytes"
+	"io"
 
 	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/decide/secret"
 )
 
-// maxLiveLine bounds what is held back of a line that does not end. Far less of
-// it is ever shown.
-const maxLiveLine = 64 << 10
-
 // A veil takes secrets out of what running calls print, line by line, as it is
 // shown. What is recorded has been through the journal's.
 type veil struct {
 	secrets *secret.Redactor
-	begun   map[string][]byte // by call: a line that has not ended
+	calls   map[string]*veiled
+}
+
+// A veiled is what one call prints: in goes through the redactor into out.
+type veiled struct {
+	in  io.WriteCloser
+	out bytes.Buffer
 }
 
 func newVeil(secrets *secret.Redactor) *veil {
-	return &veil{secrets: secrets, begun: make(map[string][]byte)}
+	return &veil{secrets: secrets, calls: make(map[string]*veiled)}
 }
 
 // pass returns the signals to show for s.
 func (v *veil) pass(s agent.Signal) []agent.Signal {
 	switch s := s.(type) {
 	case agent.Output:
-		text := append(v.begun[s.Call], s.Text...)
-		end := bytes.LastIndexByte(text, '\n') + 1
-		if len(text)-end > maxLiveLine {
-			end = len(text)
+		c := v.calls[s.Call]
+		if c == nil {
+			c = new(veiled)
+			c.in = v.secrets.Writer(&c.out)
+			v.calls[s.Call] = c
 		}
-		v.begun[s.Call] = bytes.Clone(text[end:])
-		return v.output(s.Call, text[:end])
+		_, _ = c.in.Write(s.Text) // a buffer takes everything
+		return c.shown(s.Call)
 	case agent.Recorded:
-		if f, ok := s.Event.Body.(event.Finished); ok {
-			rest := v.output(f.Call, v.begun[f.Call])
-			delete(v.begun, f.Call)
-			return append(rest, s)
+		f, ok := s.Event.Body.(event.Finished)
+		if !ok {
+			break
+		}
+		if c := v.calls[f.Call]; c != nil {
+			_ = c.in.Close() // a buffer takes everything
+			delete(v.calls, f.Call)
+			return append(c.shown(f.Call), s)
 		}
 	}
 	return []agent.Signal{s}
 }
 
-func (v *veil) output(call string, text []byte) []agent.Signal {
-	if len(text) == 0 {
+// shown returns what has come through.
+func (c *veiled) shown(call string) []agent.Signal {
+	if c.out.Len() == 0 {
 		return nil
 	}
-	return []agent.Signal{agent.Output{Call: call, Text: []byte(v.secrets.Text(string(text)))}}
+	text := bytes.Clone(c.out.Bytes())
+	c.out.Reset()
+	return []agent.Signal{agent.Output{Call: call, Text: text}}
 }

@@ -31,6 +31,7 @@ import (
 type rig struct {
 	settings  *Config
 	workspace *workspace.Workspace
+	secrets   *secret.Redactor
 	images    string // the directory of before-images, "" if none are kept
 	host      *process.Host
 	journal   *journal.Journal
@@ -196,21 +197,20 @@ func (s System) openUI(r *rig, o openOptions) {
 // openJournal locks and reads the session, or begins one. Where no directory
 // can be written the session lives in memory, and that is said.
 func (s System) openJournal(r *rig, o openOptions) (*session.State, error) {
-	redactor := secret.New(s.secrets(r.settings))
-	r.kept = true
 	st := s.store()
 	if r.id == "" {
 		r.id = newID()
 	}
 	var err error
+	r.kept = !o.forgetful
+	r.secrets = s.redactor(r)
 	switch {
 	case o.forgetful:
-		r.kept = false
 	case st.dir == "" && o.session == "":
 		r.ui.Say("history is off: no home directory is known")
 		r.kept = false
 	default:
-		r.journal, err = journal.Options{Redactor: redactor, Rescue: os.TempDir()}.Open(st.path(r.id))
+		r.journal, err = journal.Options{Redactor: r.secrets, Rescue: os.TempDir()}.Open(st.path(r.id))
 		if err != nil && o.session == "" {
 			r.ui.Say("history is off: " + err.Error())
 			r.kept, err = false, nil
@@ -220,7 +220,7 @@ func (s System) openJournal(r *rig, o openOptions) (*session.State, error) {
 		return nil, err
 	}
 	if !r.kept {
-		r.journal = journal.Memory(redactor)
+		r.journal = journal.Memory(r.secrets)
 	}
 	r.closers = append(r.closers, r.journal.Close)
 	return r.fold()
@@ -315,7 +315,7 @@ func (r *rig) observer(s System, o openOptions) func(agent.Signal) {
 	if o.json {
 		out = newLines(deaf{s.Stdout, o.interrupts})
 	}
-	live := newVeil(secret.New(s.secrets(r.settings)))
+	live := newVeil(r.secrets)
 	return func(signal agent.Signal) {
 		for _, shown := range live.pass(signal) {
 			r.ui.Observe(shown)

@@ -34,6 +34,7 @@ type editor struct {
 	at      int    // where the next token begins
 	from    int    // what comes before is in dst
 	dst     []byte // nil as long as nothing has changed
+	key     []byte // what the value at at is given to
 	scratch []byte
 }
 
@@ -52,21 +53,27 @@ func (e *editor) token() {
 		inner := e.src[start+1 : max(e.at-1, start+1)]
 		if !isKey(e.src, e.at) {
 			e.text(start, inner)
+			e.key = nil
 			return
 		}
+		e.key = nil
 		if !isName(inner) {
 			e.text(start, inner)
 		}
+		e.key = inner
 		if string(inner) == "raw" {
 			e.raw()
 		}
 	case isNumber(c):
 		for e.at++; e.at < len(e.src) && isNumber(e.src[e.at]); e.at++ {
 		}
-		if e.at-start >= shortest && e.holds(e.src[start:e.at]) {
+		if _, held := e.r.held.next(e.src[start:e.at], 0); held {
 			e.put(start, []byte("0"))
 		}
 	default:
+		if c == '{' || c == '[' || c == ',' {
+			e.key = nil
+		}
 		e.at++
 	}
 }
@@ -80,16 +87,31 @@ func (e *editor) text(start int, inner []byte) {
 		e.scratch = unescape(slices.Grow(e.scratch[:0], len(inner)), inner)
 		inner = e.scratch
 	}
-	if !e.holds(inner) {
+	found, _ := e.r.find(inner, true)
+	if len(found) == 0 {
+		found = e.r.given(e.key, inner)
+	}
+	if len(found) == 0 {
 		return
 	}
-	clean, _ := e.r.replace(nil, inner, 0, len(inner))
+	clean, _ := replace(nil, inner, found, 0, len(inner))
 	e.put(start, quote(clean))
 }
 
-func (e *editor) holds(b []byte) bool {
-	start, _, _ := e.r.next(b, 0)
-	return start >= 0
+// given returns the secrets in text that are such only by the key it is under.
+func (r *Redactor) given(key, text []byte) []span {
+	if at, _ := r.rules.next(key, 0); at == len(key) || len(text) > maxValue {
+		return nil
+	}
+	line := slices.Concat(key, []byte(`:"`), text, []byte(`"`))
+	found, _ := r.find(line, true)
+	before := len(key) + len(`:"`)
+	found = slices.DeleteFunc(found, func(s span) bool { return s.start < before || s.end > before+len(text) })
+	for i := range found {
+		found[i].start -= before
+		found[i].end -= before
+	}
+	return found
 }
 
 // raw takes the value of the key that ended, and drops it if it is not clean.

@@ -1,149 +1,102 @@
-// Package secret knows what must not be written down: the values of keys and
-// tokens, in all the forms in which they turn up in text.
+// Package secret knows what must not be written down: the keys that Belay holds
+// itself, by their values, and those of others, by their shape. docs/secrets.md
+// says what is found, and what is not.
 package secret
 
 import (
-	"sort"
-	"strings"
+	"cmp"
+	"regexp"
+	"slices"
 )
 
-// shortest is the least length of a value that is looked for. Shorter ones turn
-// up by chance.
-const shortest = 8
+// Options are what a Redactor looks for. The zero Options are the rules alone.
+type Options struct {
+	// Held are values by name. They are found as they are and in base64, hex,
+	// URL and JSON encoding, and become "[redacted:NAME]". Values that are
+	// shorter than 8 bytes, or are known to stand for no key, are not looked
+	// for.
+	Held map[string]string
 
-// A Redactor replaces secrets by their names, as in "[redacted:API_KEY]". It
-// finds each value as it is and in base64, hex, URL and JSON encoding. The nil
-// Redactor knows none. A Redactor never changes and may be shared.
-type Redactor struct {
-	first   map[[shortest]byte][]pattern // by how they begin; the longest first
-	shift   []uint8                      // by the last two bytes of a window: how far to move on
-	longest int
+	// Key makes marks that tell secrets of one rule apart, as in
+	// "[secret:github-pat:k3f7q]", and that say nothing of the secret to who
+	// does not have Key. Without it they are "[secret:github-pat]".
+	Key []byte
+
+	// Once returns a function that calls its argument when it is first needed,
+	// and may be called from anywhere: sync.OnceValue. Without it New compiles
+	// all rules.
+	Once func(func() *regexp.Regexp) func() *regexp.Regexp
 }
 
-// A pattern is one form of a secret, and what is written instead.
-type pattern struct{ text, mark string }
+// A Redactor replaces secrets by marks. The nil Redactor knows none. A Redactor
+// never changes and may be shared.
+type Redactor struct {
+	held  held
+	rules *rules
+	key   []byte
+}
 
-// New returns a Redactor of values, by name. Values shorter than 8 bytes are not
-// looked for.
-func New(values map[string]string) *Redactor {
-	names := make([]string, 0, len(values))
-	for name := range values {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	all := map[string]string{} // text to mark
-	for _, name := range names {
-		if len(values[name]) < shortest {
-			continue
-		}
-		for _, text := range forms(values[name]) {
-			if _, known := all[text]; !known {
-				all[text] = "[redacted:" + label(name) + "]"
-			}
-		}
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	r := &Redactor{}
-	r.index(all)
+// New returns a Redactor of what o says and of all rules.
+func New(o Options) *Redactor {
+	r := &Redactor{rules: load(o.Once), key: o.Key}
+	r.held.index(o.Held)
 	return r
 }
 
-// label makes name harmless inside a JSON string, a URL or a terminal.
-func label(name string) string {
-	return strings.Map(func(c rune) rune {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-', c == '.':
-			return c
-		}
-		return '_'
-	}, name[:min(len(name), 64)])
+// A span is a secret in a text, and what is written instead.
+type span struct {
+	start, end int
+	mark       string
+	rank       int // of rules that find the same bytes, the lowest names it
 }
 
-// index prepares the search of Wu and Manber: a window of the shortest length
-// moves along the text, and the table says from its last two bytes how far it
-// can move without missing the beginning of a pattern.
-func (r *Redactor) index(all map[string]string) {
-	r.first = map[[shortest]byte][]pattern{}
-	r.shift = make([]uint8, 1<<16)
-	for i := range r.shift {
-		r.shift[i] = shortest - 1
-	}
-	given := givenAway(all)
-	for text, mark := range all {
-		if given[mark] {
-			mark = "[redacted]"
-		}
-		r.longest = max(r.longest, len(text))
-		start := [shortest]byte([]byte(text))
-		r.first[start] = append(r.first[start], pattern{text, mark})
-		for i := range shortest - 1 {
-			at := pair(start[i], start[i+1])
-			r.shift[at] = min(r.shift[at], uint8(shortest-2-i))
-		}
-	}
-	for _, same := range r.first {
-		sort.Slice(same, func(i, j int) bool { return len(same[i].text) > len(same[j].text) })
-	}
-}
-
-// givenAway returns the marks that would themselves be taken for a secret, as
-// happens when a secret is its own name.
-func givenAway(all map[string]string) map[string]bool {
-	given := map[string]bool{}
-	for _, mark := range all {
-		if _, known := given[mark]; known {
-			continue
-		}
-		given[mark] = false
-		for text := range all {
-			given[mark] = given[mark] || strings.Contains(mark, text)
-		}
-	}
-	return given
-}
-
-func pair(a, b byte) int { return int(a)<<8 | int(b) }
-
-// next returns the first secret in b that begins at from or later; start is -1
-// if there is none.
-func (r *Redactor) next(b []byte, from int) (start, end int, mark string) {
-	for at := from; at+shortest <= len(b); {
-		if skip := r.shift[pair(b[at+shortest-2], b[at+shortest-1])]; skip > 0 {
-			at += int(skip)
-			continue
-		}
-		for _, p := range r.first[[shortest]byte(b[at:])] {
-			if len(p.text) <= len(b)-at && p.text == string(b[at:at+len(p.text)]) {
-				return at, at + len(p.text), p.mark
-			}
-		}
-		at++
-	}
-	return -1, 0, ""
-}
-
-// replace appends to dst what is to be written for the bytes of src up to cut.
-// Of src, done bytes at the front have been written for already, by the mark of
-// a secret that reached into them; replace returns how many bytes there are of
-// that kind behind cut. Secrets that overlap become one mark.
-func (r *Redactor) replace(dst, src []byte, done, cut int) ([]byte, int) {
+// find returns the secrets in b in the order of their beginnings. Some may
+// overlap. If b is not whole, open is where something begins that may become a
+// secret when more lines come; else it is len(b).
+func (r *Redactor) find(b []byte, whole bool) (found []span, open int) {
+	found, open = r.byRules(b, whole)
+	ruled := len(found)
 	for from := 0; ; {
-		start, end, mark := r.next(src, from)
-		if start < 0 || start >= cut {
+		s, ok := r.held.next(b, from)
+		if !ok {
 			break
 		}
-		if start >= done {
-			dst = append(append(dst, src[done:start]...), mark...)
+		found = append(found, s)
+		from = s.start + 1
+	}
+	if len(found) == 0 {
+		return nil, open
+	}
+	for i := range found[:ruled] {
+		for _, h := range found[ruled:] { // what is held has a name of its own
+			if h.start < found[i].end && found[i].start < h.end {
+				found[i].mark = h.mark
+			}
 		}
-		done = max(done, end)
-		from = start + 1
+	}
+	slices.SortFunc(found, func(x, y span) int {
+		return cmp.Or(cmp.Compare(x.start, y.start), cmp.Compare(y.end, x.end), cmp.Compare(x.rank, y.rank))
+	})
+	return found, open
+}
+
+// replace appends to dst what is to be written for src from done to cut, of which
+// found are the secrets, and returns how far of src has been written for: beyond
+// cut, if a secret reaches there. Secrets that overlap become one mark.
+func replace(dst, src []byte, found []span, done, cut int) ([]byte, int) {
+	for _, s := range found {
+		if s.start >= cut {
+			break
+		}
+		if s.start >= done {
+			dst = append(append(dst, src[done:s.start]...), s.mark...)
+		}
+		done = max(done, s.end)
 	}
 	if done < cut {
-		return append(dst, src[done:cut]...), 0
+		return append(dst, src[done:cut]...), cut
 	}
-	return dst, done - cut
+	return dst, done
 }
 
 // Text returns s with all secrets replaced.
@@ -152,9 +105,10 @@ func (r *Redactor) Text(s string) string {
 		return s
 	}
 	b := []byte(s)
-	if start, _, _ := r.next(b, 0); start < 0 {
+	found, _ := r.find(b, true)
+	if len(found) == 0 {
 		return s
 	}
-	out, _ := r.replace(nil, b, 0, len(b))
+	out, _ := replace(nil, b, found, 0, len(b))
 	return string(out)
 }

@@ -1,0 +1,93 @@
+package secret
+
+// maxToken is how many bytes of a token are looked at.
+const maxToken = 8 << 10
+
+// A finding is what one look at a text adds up to.
+type finding struct {
+	r     *Redactor
+	text  []byte
+	whole bool // nothing comes after text
+	found []span
+	open  int // where a block begins that may go on after text
+}
+
+// byRules returns what the rules find in b, in no order. All but blocks lies in
+// one line, and depends on that line alone.
+func (r *Redactor) byRules(b []byte, whole bool) ([]span, int) {
+	f := finding{r: r, text: b, whole: whole, open: len(b)}
+	for at, some := r.rules.next(b, 0); at < len(b); at, some = r.rules.next(b, at+1) {
+		for _, a := range some {
+			if len(a.text) > len(b)-at || !equalFold(b[at:at+len(a.text)], a.text) {
+				continue
+			}
+			for _, rule := range a.rules {
+				f.look(rule, at, at+len(a.text))
+			}
+		}
+	}
+	return f.found, f.open
+}
+
+// look takes what rule finds at the anchor from start to end.
+func (f *finding) look(rule *rule, start, end int) {
+	switch rule.kind {
+	case token, random:
+		f.token(rule, start-rule.offset)
+	case assign, named:
+		f.assigned(rule, start, end)
+	case login:
+		f.login(rule, end)
+	case block:
+		f.block(rule, start)
+	}
+}
+
+func (f *finding) add(rule *rule, start, end int) {
+	f.found = append(f.found, span{start, end, f.r.mark(rule.id, f.text[start:end]), rule.rank})
+}
+
+// token takes a secret that has a form of its own.
+func (f *finding) token(rule *rule, start int) {
+	if start < 0 || !begins(f.text, start) {
+		return
+	}
+	window := f.text[start:min(len(f.text), start+maxToken)]
+	loc := rule.re().FindSubmatchIndex(window)
+	if loc == nil {
+		return
+	}
+	from, to := loc[0], loc[1]
+	for i := 2; i < len(loc); i += 2 { // the group, where there is one
+		if loc[i] >= 0 {
+			from, to = loc[i], loc[i+1]
+		}
+	}
+	if to < len(window) && isWord(window[to]) {
+		return
+	}
+	s := window[from:to]
+	if entropy(s) < rule.entropy || isSample(s) || rule.kind == random && !isRandom(s, rule.entropy) {
+		return
+	}
+	f.add(rule, start+from, start+to)
+}
+
+// begins reports whether a token can begin at i: what is before it is no part of
+// a word, or an escape in a string or a URL.
+func begins(b []byte, i int) bool {
+	if i == 0 || !isWord(b[i-1]) {
+		return true
+	}
+	if i >= 2 && b[i-2] == '\\' {
+		switch b[i-1] {
+		case 'n', 'r', 't', 'b', 'f':
+			return true
+		}
+	}
+	return i >= 3 && b[i-3] == '%' && isHex(b[i-2]) && isHex(b[i-1])
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
+}
