@@ -25,3 +25,23 @@ func BenchmarkDecide(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkDecideCommand judges a line of three commands under 50 rules, of which
+// half forbid.
+func BenchmarkDecideCommand(b *testing.B) {
+	p := Policy{Mode: ModeAuto, Root: "/w"}
+	for i := range 50 {
+		p.Rules = append(p.Rules, Rule{Tool: "Bash", Pattern: fmt.Sprintf("tool%d run **", i), Verdict: Verdict(i % 2 * 2), Source: FromUser})
+	}
+	parts := []tool.Part{
+		{Name: "cd src", Effects: effect.Set{{Kind: effect.Read, On: "src"}}},
+		{Name: "go test -race -run 'TestA|TestB' ./...", Effects: effect.Set{{Kind: effect.Read, On: ".", Tree: true}, {Kind: effect.Anything}}},
+		{Name: "tail -n 20", Effects: effect.Set{{Kind: effect.Process}}},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if d := p.Decide(bash, parts); d.Verdict != Ask {
+			b.Fatal(d)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package policy
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 
 	"github.com/belay-agent/belay/internal/contract/effect"
@@ -44,8 +43,12 @@ func (p Policy) judge(t tool.Spec, part tool.Part) Decision {
 
 // matching returns the rules that name part, with those that decide first.
 func (p Policy) matching(t tool.Spec, part tool.Part) (rules []Rule) {
+	var c command
+	if !onlyPaths(t) {
+		c = readCommand(part.Name)
+	}
 	for _, r := range p.Rules {
-		if r.binds() && (r.names(t, part) || p.reaches(r, t, part)) {
+		if r.binds() && p.about(r, t, part, c) {
 			rules = append(rules, r)
 		}
 	}
@@ -57,15 +60,6 @@ func (p Policy) matching(t tool.Spec, part tool.Part) (rules []Rule) {
 		)
 	})
 	return rules
-}
-
-// reaches reports whether r, which asks or denies by an absolute pattern, names
-// part by its whole path.
-func (p Policy) reaches(r Rule, t tool.Spec, part tool.Part) bool {
-	if p.Root == "" || r.Verdict == Allow || !path.IsAbs(r.Pattern) || part.Name == "" || path.IsAbs(part.Name) {
-		return false
-	}
-	return onlyPaths(t) && r.names(t, tool.Part{Name: path.Join(p.Root, part.Name)})
 }
 
 // floor is what neither a mode nor, but for a secret, a rule makes milder.

@@ -52,6 +52,32 @@ var (
 		"rm -r src":  {"rm -r src"},
 		"**/*.{go,}": {"src/a.go"},
 	}
+	allowed = map[string][]string{ // what each allows as the pattern of a command
+		"":          {"src/a.go", "src/.env", "/etc/hosts", "rm -r src", "*"},
+		"src/a.go":  {"src/a.go"},
+		"*":         {"*"},
+		"rm -r src": {"rm -r src"},
+	}
+	forbidden = map[string][]string{ // and what it forbids: what the shell makes of "*" could be anything
+		"":           {"src/a.go", "src/.env", "/etc/hosts", "rm -r src", "*"},
+		"src/a.go":   {"src/a.go", "*"},
+		"src/":       {"*"},
+		"**":         {"src/a.go", "src/.env", "/etc/hosts", "rm -r src", "*"},
+		"*":          {"src/a.go", "src/.env", "/etc/hosts", "rm -r src", "*"},
+		"**/.env*":   {"src/.env", "*"},
+		"/etc/**":    {"/etc/hosts", "*"},
+		"rm -r src":  {"rm -r src", "*"},
+		"**/*.{go,}": {"src/a.go", "*"},
+	}
+	kept = map[string][]string{ // the files that a rule of files keeps from commands
+		"src/a.go":   {"src/a.go"},
+		"src/":       {"src/a.go", "src/.env"},
+		"**":         {"src/a.go", "src/.env", "/etc/hosts", "/home/u/.ssh/id_rsa", ".git/hooks/pre-commit", "."},
+		"*":          {"."},
+		"**/.env*":   {"src/.env"},
+		"/etc/**":    {"/etc/hosts"},
+		"**/*.{go,}": {"src/a.go", "."},
+	}
 )
 
 // A labelled part knows its effects as the oracle does.
@@ -94,7 +120,7 @@ func slowDecide(p Policy, t tool.Spec, ls []labelled) Verdict {
 func slowRules(p Policy, t tool.Spec, l labelled) (v Verdict, reveals bool) {
 	v = -1
 	for _, r := range p.Rules {
-		if r.Tool != "*" && r.Tool != t.Name || !slowMatch(r, t, l) {
+		if !slowMatch(r, t, l) {
 			continue
 		}
 		if r.Verdict == Allow && (r.Source == FromProject || r.Source == FromConstraint) {
@@ -120,28 +146,41 @@ func slowRules(p Policy, t tool.Spec, l labelled) (v Verdict, reveals bool) {
 }
 
 func slowMatch(r Rule, t tool.Spec, l labelled) bool {
+	if t.Name == "Bash" {
+		return slowCommand(r, l)
+	}
+	if r.Tool == "Bash" {
+		return false
+	}
 	if r.Pattern == "" {
 		return true
 	}
-	exact := l.name != "" && l.name == r.Pattern
-	if t.Name == "Bash" {
-		return exact
-	}
-	hit := exact || slices.Contains(globs[r.Pattern], l.name)
+	hit := slices.Contains(globs[r.Pattern], l.name)
 	if r.Verdict != Allow {
 		return hit
 	}
 	for _, k := range l.does {
-		if !k.paths {
-			hit = exact
-		}
-	}
-	for _, k := range l.does {
-		if k.paths && !k.inside && k.effect.Kind != effect.Git && r.Pattern != "/etc/**" {
+		if !k.paths || !k.inside && k.effect.Kind != effect.Git && r.Pattern != "/etc/**" {
 			return false
 		}
 	}
 	return hit
+}
+
+func slowCommand(r Rule, l labelled) bool {
+	if r.Pattern == "" {
+		return r.Tool != "Edit"
+	}
+	if r.Verdict == Allow {
+		return r.Tool != "Edit" && slices.Contains(allowed[r.Pattern], l.name)
+	}
+	for _, k := range l.does {
+		touches := k.effect.Kind == effect.Write && r.Tool != "Bash" || k.effect.Kind == effect.Read && r.Tool == "*"
+		if touches && slices.Contains(kept[r.Pattern], k.effect.On) {
+			return true
+		}
+	}
+	return r.Tool != "Edit" && slices.Contains(forbidden[r.Pattern], l.name)
 }
 
 func slowFloor(m Mode, k known, reveals bool) Verdict {

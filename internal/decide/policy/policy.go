@@ -13,13 +13,24 @@
 //
 // A rule is for what its pattern names. Of a tool that only touches paths, the
 // pattern is a glob for resolved workspace paths: "src/**", "**/*.go", "docs/"
-// for all below. Of any other tool it is the whole name of a part, such as a
-// command line, byte for byte: no wildcard can let more pass than was written.
-// A search is named by the tree that it searches, not by the files it finds.
+// for all below; whole elements count, so "src/" is not for "src2". A search is
+// named by the tree that it searches, not by the files it finds.
 //
-// A rule that asks or denies is read widely: one for Edit, MultiEdit, Patch, Rename or Write is
-// for all three, one for Read also for Grep, and an absolute pattern also finds
-// the files of the workspace.
+// Of any other tool the pattern is the words of one command, as a shell reads
+// them: blanks and quotes mean nothing. What the shell would put something else
+// for, and where it would send output, count as they are written. The last word
+// may be open: "*" is one or more operands, each a file of the workspace, and "**"
+// is any words. A line of several commands has a part for each, which are judged
+// each by itself.
+//
+// A rule that allows is read narrowly: its command is the whole part, wrappers,
+// assignments and redirections included, and its relative glob never leaves the
+// workspace. One that asks or denies is read widely: one for Edit, MultiEdit,
+// Patch, Rename or Write is for all of these, one for Read also for Grep, one for
+// Bash also for Test, and one for files also for the commands that are known to
+// touch them; an absolute pattern also finds the files of the workspace; and a
+// command is found wherever its program may run with its operands and options,
+// whatever else is there: see forbids.
 package policy
 
 // A Policy is a mode and rules over it. Each part of a call is judged; the
@@ -51,8 +62,8 @@ type Rule struct {
 	Pattern string // "" is any part
 	Verdict Verdict
 	Source  Source
-	Match   []string // parts that must match, checked at load
-	Refuse  []string // parts that must not
+	Match   []string // examples that must match: see Check
+	Refuse  []string // examples that must not
 }
 
 // A Source is where a rule comes from.

@@ -17,9 +17,9 @@ import (
 const maxRule = 64 << 10
 
 // ParseRule reads a rule as settings write it: "Tool" or "Tool(pattern)", where
-// Tool may be "*" and the pattern is all up to the last parenthesis, byte for
-// byte. A pattern that is not a glob is an error, except where it holds white
-// space and so is a command line. Policy.Check knows the tools, and knows better.
+// Tool may be "*" and the pattern is all up to the last parenthesis. A pattern
+// that is not a glob is an error, except where it holds white space and so is a
+// command. Policy.Check knows the tools, and knows better.
 func ParseRule(s string, v Verdict, src Source) (Rule, error) {
 	wrong := func(format string, a ...any) (Rule, error) {
 		return Rule{}, fmt.Errorf("rule %s: %w", line(s), fmt.Errorf(format, a...))
@@ -64,10 +64,11 @@ func (r Rule) String() string {
 }
 
 // Check reports what is wrong with the rules of p, all of it, given the tools
-// there are: patterns of path tools that are not globs, and examples that do not
-// do what they are there to show: a Match is matched for one of the tools that
-// the rule is for, a Refuse for none. A rule for a tool that is not there may be
-// for one that comes later, and passes.
+// there are: patterns that are none, and examples that do not do what they are
+// there to show: a Match is matched for one of the tools that the rule is for, a
+// Refuse for none. A command in an example counts as one that reads what looks
+// like a path: what has a dot or a slash. A rule for a tool that is not there may be for one that
+// comes later, and passes.
 func (p Policy) Check(tools []tool.Spec) error {
 	var errs []error
 	for _, r := range p.Rules {
@@ -78,26 +79,26 @@ func (p Policy) Check(tools []tool.Spec) error {
 			}
 		}
 		if len(its) > 0 {
-			errs = append(errs, r.check(its))
+			errs = append(errs, p.check(r, its))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (r Rule) check(tools []tool.Spec) error {
-	hint := "; without wildcards: it is matched byte for byte"
+func (p Policy) check(r Rule, tools []tool.Spec) error {
 	if slices.ContainsFunc(tools, onlyPaths) {
-		hint = ""
 		if !doublestar.ValidatePattern(glob(r.Pattern)) {
 			return fmt.Errorf("rule %s: the pattern is not a glob", line(r.String()))
 		}
+	} else if err := checkCommand(r.Pattern); err != nil {
+		return fmt.Errorf("rule %s: %w", line(r.String()), err)
 	}
 	matches := func(name string) bool {
-		return slices.ContainsFunc(tools, func(t tool.Spec) bool { return r.names(t, tool.Part{Name: name}) })
+		return slices.ContainsFunc(tools, func(t tool.Spec) bool { return p.about(r, t, example(t, name), readCommand(name)) })
 	}
 	for _, name := range r.Match {
 		if !matches(name) {
-			return fmt.Errorf("rule %s does not match its example %s%s", line(r.String()), line(name), hint)
+			return fmt.Errorf("rule %s does not match its example %s", line(r.String()), line(name))
 		}
 	}
 	for _, name := range r.Refuse {
@@ -108,13 +109,52 @@ func (r Rule) check(tools []tool.Spec) error {
 	return nil
 }
 
+// example is a part of that name, as a call of t would have it.
+func example(t tool.Spec, name string) tool.Part {
+	part := tool.Part{Name: name}
+	if onlyPaths(t) {
+		return part
+	}
+	words, _ := split(name)
+	for _, w := range words[min(1, len(words)):] {
+		if !w.live && strings.ContainsAny(w.text, "./") && w.text[0] != '-' {
+			part.Effects = append(part.Effects, effect.Effect{Kind: effect.Read, On: path.Clean(strings.TrimSuffix(w.text, "..."))})
+		}
+	}
+	return part
+}
+
+// checkCommand reports what makes pattern none for commands.
+func checkCommand(pattern string) error {
+	if pattern == "" {
+		return nil
+	}
+	words, simple := split(pattern)
+	if !simple {
+		return errors.New("the pattern is not one command: each command of a line is judged by itself, so write a rule for each")
+	}
+	before, _ := opens(words)
+	if len(before) == 0 {
+		return errors.New("the pattern names no program; write the name of the tool alone for every command")
+	}
+	for _, w := range before {
+		if w.live && (w.text == onlyFiles || w.text == anyWords) {
+			return fmt.Errorf("%s can only be the last word", w.text)
+		}
+		if name, ok := strings.CutSuffix(w.text, ":*"); ok && w.live {
+			return fmt.Errorf("%s is one word; for any words after %s write %s **", w.text, name, name)
+		}
+	}
+	return nil
+}
+
 // binds reports whether r counts at all.
 func (r Rule) binds() bool {
 	return r.Verdict != Allow || r.Source == FromUser || r.Source == FromApproval
 }
 
-// isFor reports whether r is about calls of t. What one tool must not do to a
-// file no other may do for it.
+// isFor reports whether r is about calls of t. What one tool must not do no
+// other may do for it.
 func (r Rule) isFor(t tool.Spec) bool {
 	if r.Tool == "" || r.Tool == "*" || r.Tool == t.Name {
 		return true
@@ -122,22 +162,26 @@ func (r Rule) isFor(t tool.Spec) bool {
 	return r.Verdict != Allow && slices.Contains(alike(r.Tool), t.Name)
 }
 
-// alike returns the other tools that do what the named one does to files.
+// alike returns the other tools that do what the named one does.
 func alike(name string) []string {
 	switch name {
 	case "Read":
 		return []string{"Grep"}
 	case "Edit", "MultiEdit", "Patch", "Rename", "Write":
 		return []string{"Edit", "MultiEdit", "Patch", "Rename", "Write"}
+	case "Bash":
+		return []string{"Test"}
 	}
 	return nil
 }
 
-// names reports whether r is about part. An Allow is read narrowly: its glob is
-// not for a part that does more than touch paths, nor, if it is relative, for
-// one that leaves the workspace. The others are read widely: a pattern that
-// should be a glob and is none matches everything.
-func (r Rule) names(t tool.Spec, part tool.Part) bool {
+// about reports whether r is for part, c being its name as a command. An Allow is read narrowly, the others
+// widely: also for a command that touches a file which the rule keeps from the
+// tools.
+func (p Policy) about(r Rule, t tool.Spec, part tool.Part, c command) bool {
+	if r.Verdict != Allow && p.keeps(r, t, part) {
+		return true
+	}
 	switch {
 	case !r.isFor(t):
 		return false
@@ -145,22 +189,60 @@ func (r Rule) names(t tool.Spec, part tool.Part) bool {
 		return true
 	case part.Name == "":
 		return false
-	case !onlyPaths(t):
-		return r.Pattern == part.Name
+	case onlyPaths(t) && r.Verdict == Allow:
+		return r.opens(part)
+	case onlyPaths(t):
+		return p.closes(r, part.Name)
+	case r.Pattern == part.Name:
+		return true
+	case r.Verdict == Allow:
+		return p.permits(r.Pattern, c, part)
 	}
-	matched, err := match(r.Pattern, part.Name)
-	if r.Verdict != Allow {
-		return matched || err != nil
-	}
+	return forbids(r.Pattern, c)
+}
+
+// opens reports whether the glob of r, an Allow, is for part, all of which must
+// only touch paths: inside the workspace, if the glob is relative.
+func (r Rule) opens(part tool.Part) bool {
+	matched, _ := match(r.Pattern, part.Name)
 	for _, e := range part.Effects {
 		switch {
 		case !touchesPaths(e.Kind):
-			matched = r.Pattern == part.Name
+			return false
 		case e.Kind != effect.Git && !e.Inside() && !path.IsAbs(r.Pattern):
 			return false
 		}
 	}
 	return matched
+}
+
+// closes reports whether the glob of r, which asks or denies, is for a path, also
+// as seen from the root of the disk. One that is no glob is for all.
+func (p Policy) closes(r Rule, name string) bool {
+	if p.Root != "" && path.IsAbs(r.Pattern) && !path.IsAbs(name) {
+		if matched, err := match(r.Pattern, path.Join(p.Root, name)); matched || err != nil {
+			return true
+		}
+	}
+	matched, err := match(r.Pattern, name)
+	return matched || err != nil
+}
+
+// keeps reports whether r, which asks or denies about files, is for what part, of
+// a tool that does more than touch paths, is known to do to one.
+func (p Policy) keeps(r Rule, t tool.Spec, part tool.Part) bool {
+	if r.Pattern == "" || onlyPaths(t) {
+		return false
+	}
+	anyTool := r.Tool == "" || r.Tool == "*"
+	for _, e := range part.Effects {
+		reads := e.Kind == effect.Read && (anyTool || r.Tool == "Read" || r.Tool == "Grep")
+		writes := e.Kind == effect.Write && (anyTool || slices.Contains(alike("Edit"), r.Tool))
+		if (reads || writes) && e.On != "" && p.closes(r, e.On) {
+			return true
+		}
+	}
+	return false
 }
 
 func match(pattern, name string) (bool, error) {

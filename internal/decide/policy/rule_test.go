@@ -71,8 +71,16 @@ func TestCheck(t *testing.T) {
 		{Rule{Tool: "Read", Pattern: "**", Refuse: []string{"a"}}, "rule Read(**) matches a, which it should not"},
 		{Rule{Tool: "Read", Pattern: "my docs/["}, "rule Read(my docs/[): the pattern is not a glob"},
 		{Rule{Tool: "Bash", Pattern: "["}, ""},
-		{Rule{Tool: "Bash", Pattern: "git *", Match: []string{"git *"}, Refuse: []string{"git status"}}, ""},
-		{Rule{Tool: "Bash", Pattern: "git *", Match: []string{"git status"}}, "rule Bash(git *) does not match its example git status; without wildcards: it is matched byte for byte"},
+		{Rule{Tool: "Bash", Pattern: "cat *", Match: []string{"cat a.txt", "cat 'a.txt'  src/b"}, Refuse: []string{"cat", "cat /etc/hosts", "cat ../a.txt", "cat -A a.txt", "cat a.txt; rm a.txt", "cat a.txt > b.txt"}}, ""},
+		{Rule{Tool: "Bash", Pattern: "git log **", Match: []string{"git log", "git log -p a..b"}, Refuse: []string{"git", "git push", "git log; rm a", "git log > a"}}, ""},
+		{Rule{Tool: "Bash", Pattern: "git push", Verdict: Deny, Match: []string{"git push -f", "/usr/bin/git -C . push", "sudo git push", "cd a && git push"}, Refuse: []string{"git pull", "git stash push"}}, ""},
+		{Rule{Tool: "Bash", Pattern: "git *", Match: []string{"git status"}}, "rule Bash(git *) does not match its example git status"},
+		{Rule{Tool: "Bash", Pattern: "git **", Refuse: []string{"git push"}}, "rule Bash(git **) matches git push, which it should not"},
+		{Rule{Tool: "Bash", Pattern: "git status; ls"}, "rule Bash(git status; ls): the pattern is not one command: each command of a line is judged by itself, so write a rule for each"},
+		{Rule{Tool: "Bash", Pattern: "git 'x"}, "rule Bash(git 'x): the pattern is not one command: each command of a line is judged by itself, so write a rule for each"},
+		{Rule{Tool: "Bash", Pattern: "*"}, "rule Bash(*): the pattern names no program; write the name of the tool alone for every command"},
+		{Rule{Tool: "Bash", Pattern: "cp * a"}, "rule Bash(cp * a): * can only be the last word"},
+		{Rule{Tool: "Bash", Pattern: "git:*"}, "rule Bash(git:*): git:* is one word; for any words after git write git **"},
 		{Rule{Pattern: "src/", Match: []string{"src/a"}}, ""},
 		{Rule{Tool: "mcp__x__y", Pattern: "[", Match: []string{"a"}}, ""},
 	}
@@ -128,6 +136,7 @@ func FuzzParseRule(f *testing.F) {
 		f.Add(s, "src/a.go")
 	}
 	specs := []tool.Spec{{Name: "Edit", Effects: []effect.Kind{effect.Write}}, {Name: "Bash", Effects: []effect.Kind{effect.Anything}}}
+	about := Policy{}.about
 	f.Fuzz(func(t *testing.T, s, name string) {
 		r, err := ParseRule(s, Allow, FromUser)
 		if err != nil {
@@ -143,11 +152,11 @@ func FuzzParseRule(f *testing.F) {
 		deny.Verdict = Deny
 		for _, spec := range specs {
 			part := tool.Part{Name: name, Effects: effect.Set{{Kind: spec.Effects[0], On: name}}}
-			if r.names(spec, part) && !deny.names(spec, part) {
+			if about(r, spec, part, readCommand(name)) && !about(deny, spec, part, readCommand(name)) {
 				t.Fatalf("%q allows %q of %s but would not deny it", s, name, spec.Name)
 			}
-			if r.Pattern != "" && spec.Name == "Bash" && r.names(spec, part) && name != r.Pattern {
-				t.Fatalf("%q is about the command %q", s, name)
+			if words, simple := split(name); r.Pattern != "" && spec.Name == "Bash" && about(r, spec, part, readCommand(name)) && name != r.Pattern && (!simple || len(words) == 0) {
+				t.Fatalf("%q is about %q, which is not one command", s, name)
 			}
 		}
 	})

@@ -64,18 +64,3 @@ func TestARuleThatForbidsIsReadWidely(t *testing.T) {
 		}
 	}
 }
-
-// A command is what it is, byte for byte, also where it looks like a path.
-func TestACommandIsNoPath(t *testing.T) {
-	r, err := ParseRule("Bash(./a)", Deny, FromUser)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := Policy{Mode: ModeFull, Rules: []Rule{r}, Root: "/w"}
-	bash := tool.Spec{Name: "Bash", Effects: []effect.Kind{effect.Anything}}
-	for command, want := range map[string]Verdict{"./a": Deny, "a": Allow, "/w/a": Allow} {
-		if got := p.Decide(bash, []tool.Part{{Name: command, Effects: on(effect.Anything, "")}}).Verdict; got != want {
-			t.Errorf("%s: %s, want %s", command, got, want)
-		}
-	}
-}

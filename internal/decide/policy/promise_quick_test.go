@@ -1,0 +1,5 @@
+//go:build !soak
+
+package policy
+
+const p18Sets = 20_000

@@ -1,0 +1,5 @@
+//go:build soak
+
+package policy
+
+const p18Sets = 1_000_000
