@@ -11,10 +11,15 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/belay-agent/belay/internal/world/process"
 )
 
-// TestMain is also the program that tests kill: see role.
+// TestMain is also the program that tests kill: see role; and init of sandboxes.
 func TestMain(m *testing.M) {
+	if code, ours := process.Main(os.Args); ours {
+		os.Exit(code)
+	}
 	if role := os.Getenv("PROCESS_TEST_ROLE"); role != "" {
 		play(role)
 		return

@@ -65,7 +65,10 @@ type Exit struct {
 	Idle      bool          `json:"idle,omitempty"`      // Silence passed first
 	Cancelled bool          `json:"cancelled,omitempty"` // its context, or the Host, ended first
 	Held      bool          `json:"held,omitempty"`      // something it started still held its output, which was cut off
-	Profile   string        `json:"profile"`
+	Left      bool          `json:"left,omitempty"`      // what it left running was ended with it
+	Memory    bool          `json:"memory,omitempty"`    // something was killed because its limit of memory, or of processes, was reached
+	Made      []string      `json:"made,omitempty"`      // protected paths that were not there before
+	Profile   string        `json:"profile"`             // what held it: a Profile, with what was opened
 }
 
 // An Apart is one of the streams of a command by itself.
@@ -77,6 +80,10 @@ type Apart struct {
 // A Host owns every process of a session. It is safe for use by several
 // goroutines.
 type Host struct {
+	sandbox Sandbox
+	probed  sync.Once
+	profile Profile            // that held when it was tried
+	gaps    map[Profile]string // why the better ones did not
 	spool   string
 	fresh   bool // the spool is no older than this Host
 	id      string
@@ -89,6 +96,7 @@ type Host struct {
 	signed  bool
 	count   int    // of runs so far
 	first   uint64 // when the earliest of them started
+	tmp     string // what is /tmp to commands, once one needed it
 	left    []int  // leaders of sessions that outlived their leader
 	running sync.WaitGroup
 }
@@ -99,10 +107,13 @@ type Host struct {
 //
 // Files that we were started with, beyond the first three, are not passed on
 // to anything started from then on.
-func Open(spool string) (*Host, error) {
+func Open(spool string) (*Host, error) { return Sandbox{}.Open(spool) }
+
+// Open is [Open] for commands that s holds.
+func (s Sandbox) Open(spool string) (*Host, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
-	h := &Host{spool: spool, id: hex.EncodeToString(id[:]), closing: make(chan struct{}), hurry: make(chan struct{})}
+	h := &Host{sandbox: s, spool: spool, id: hex.EncodeToString(id[:]), closing: make(chan struct{}), hurry: make(chan struct{})}
 	if spool != "" {
 		var err error
 		if h.fresh, err = makeSpool(spool); err != nil {
@@ -113,6 +124,9 @@ func Open(spool string) (*Host, error) {
 		}
 	}
 	seal()
+	if s.Program != "" {
+		guard(spool)
+	}
 	return h, nil
 }
 
@@ -127,10 +141,6 @@ func makeSpool(spool string) (made bool, err error) {
 	return true, syncDir(filepath.Dir(spool))
 }
 
-// Confines reports whether this system can hold a command to effects. Without
-// a sandbox it cannot, whatever they are.
-func (h *Host) Confines(effect.Set) bool { return false }
-
 // Close cancels what runs, ends what earlier commands left running, and waits
 // for both. Nothing can be run afterwards. It may be called again.
 func (h *Host) Close() error {
@@ -144,6 +154,7 @@ func (h *Host) Close() error {
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	defer h.tidy()
 	if h.count == 0 {
 		return nil // and that costs nothing
 	}

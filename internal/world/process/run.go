@@ -20,6 +20,7 @@ type run struct {
 
 	report *report
 	cmd    *exec.Cmd
+	cage   *cage
 	tree   *tree
 	began  time.Time
 	ended  time.Time
@@ -76,7 +77,7 @@ func (r *run) follow(ctx context.Context, out source, forbidden bool) Exit {
 	go func() { drained <- p.run() }()
 	defer p.rest()
 
-	exit := Exit{Profile: "none", Cancelled: forbidden}
+	exit := Exit{Profile: r.cage.held(), Cancelled: forbidden}
 	if !forbidden {
 		r.watch(ctx, p.idle.C, &exit)
 	}
@@ -88,7 +89,7 @@ func (r *run) follow(ctx context.Context, out source, forbidden bool) Exit {
 	if r.tree.grouped() {
 		r.host.keep(r.cmd.Process.Pid)
 	}
-	exit.Code, exit.Signal = status(r.cmd.ProcessState)
+	r.cage.end(&exit, r.cmd.ProcessState)
 	exit.Stages = r.report.stages()
 	exit.Head, exit.Tail, exit.Dropped = p.kept.parts()
 	exit.Err.Head, exit.Err.Tail, exit.Err.Dropped = p.errs.parts()
@@ -107,6 +108,11 @@ func (r *run) start(path string, pipes plumbing) error {
 		SysProcAttr: attributes(),
 	}
 	r.cmd.Env, r.cmd.ExtraFiles = r.report.add(r.cmd.Env, r.cmd.ExtraFiles)
+	var err error
+	if r.cage, err = r.host.confine(r.cmd, c, r.mark); err != nil {
+		closeAll(pipes.out, pipes.err)
+		return err
+	}
 	started := make(chan error)
 	r.exited = make(chan struct{})
 	go func() {
@@ -116,13 +122,14 @@ func (r *run) start(path string, pipes plumbing) error {
 		defer runtime.UnlockOSThread()
 		defer close(r.exited)
 		r.began = time.Now()
-		err := r.cmd.Start()
+		err := r.cage.begin(r.cmd, r.cmd.Start())
 		closeAll(pipes.out, pipes.err)
 		if err == nil {
 			r.tree, err = newTree(r.mark, r.cmd.Process)
 			if err != nil {
 				_ = r.cmd.Process.Kill()
 				_ = r.cmd.Wait()
+				r.cage.close()
 			}
 		}
 		started <- err
@@ -132,7 +139,7 @@ func (r *run) start(path string, pipes plumbing) error {
 		_ = r.cmd.Wait() // ProcessState says more
 		r.ended = time.Now()
 	}()
-	err := <-started
+	err = <-started
 	if err != nil {
 		<-r.exited
 	}

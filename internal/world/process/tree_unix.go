@@ -50,10 +50,17 @@ func unused(leaders []int) []int {
 }
 
 func status(s *os.ProcessState) (code int, signal string) {
-	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return -1, unix.SignalName(ws.Signal())
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok {
+		return statusOf(ws)
 	}
 	return s.ExitCode(), ""
+}
+
+func statusOf(ws syscall.WaitStatus) (code int, signal string) {
+	if ws.Signaled() {
+		return -1, unix.SignalName(ws.Signal())
+	}
+	return ws.ExitStatus(), ""
 }
 
 // seal keeps what is open now from being inherited. What Go opens is sealed
