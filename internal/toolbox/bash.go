@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/shell"
 	"github.com/belay-agent/belay/internal/world/process"
 )
 
@@ -34,6 +35,7 @@ type BashOptions struct {
 	Shell   []string      // the arguments before a script; see process.Shell
 	Timeout time.Duration // of a call that asks for none; 0 means two minutes
 	Silence time.Duration // longest wait for output; 0 means any
+	World   shell.World   // what a command line depends on; see World
 }
 
 type bashArgs struct {
@@ -41,31 +43,39 @@ type bashArgs struct {
 	Timeout int    `json:"timeout_s,omitempty" min:"1" max:"600" jsonschema:"seconds; 120 by default"`
 }
 
-// Bash returns the tool that runs a shell command in h. Nothing bounds a
-// command, so each is effect.Anything, and its part is the command byte for byte.
-// It is a tool.Settler: see shell.
+// Bash returns the tool that runs a shell command in h. What a command would do
+// is worked out from its parse; what that does not bound is effect.Anything. One
+// that only reads runs with an environment in which it cannot do more. It is a
+// tool.Settler: see settled.
 func Bash(h *process.Host, o BashOptions) tool.Tool {
 	if o.Timeout == 0 {
 		o.Timeout = bashUsual
 	}
 	s := tool.Spec{
 		Name: "Bash", Version: 1, Description: strings.TrimSpace(bashText),
-		Effects: []effect.Kind{effect.Anything}, Idempotency: tool.None,
+		Effects: []effect.Kind{
+			effect.Read, effect.Write, effect.Process, effect.Network, effect.Git,
+			effect.Resource, effect.Permanent, effect.Anything,
+		}, Idempotency: tool.None,
 		Risk: tool.High, Inline: tool.DefaultInline, Timeout: bashMax,
 	}
 	bash := tool.New(s, func(_ context.Context, args bashArgs, in tool.Input) (*tool.Action, error) {
 		if err := checkScript(args.Command); err != nil {
 			return nil, err
 		}
+		parts, _ := shell.Parts(args.Command, o.World) // what is no script has a part that says so
+		env, profile := shell.Environ(parts, o.Env)
 		c := process.Command{
 			Call: in.Call, Argv: append(append([]string{}, o.Shell...), args.Command),
-			Dir: o.Root, Env: o.Env, Keep: endsMax, Timeout: o.Timeout, Silence: o.Silence,
+			Dir: o.Root, Env: env, Keep: endsMax, Timeout: o.Timeout, Silence: o.Silence,
+			Apart: true, Stages: true,
 		}
 		if args.Timeout > 0 {
 			c.Timeout = time.Duration(args.Timeout) * time.Second
 		}
 		return &tool.Action{
-			Parts:   []tool.Part{{Name: args.Command, Effects: effect.Set{{Kind: effect.Anything}}}},
+			Parts:   parts,
+			Profile: profile,
 			Summary: scriptSummary(args.Command),
 			Preview: args.Command,
 			Timeout: c.Timeout,
@@ -75,7 +85,7 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 			},
 		}, nil
 	})
-	return shell{Tool: bash, host: h, silence: o.Silence}
+	return settled{Tool: bash, host: h, silence: o.Silence}
 }
 
 func checkScript(script string) error {
@@ -142,7 +152,11 @@ func exited(e process.Exit, c process.Command, body string, facts bashFacts) too
 	if e.Signal == "" {
 		facts.Code = &e.Code
 	}
-	r := tool.Result{Text: body + ending(e, c), Confined: e.Profile, Data: facts.encode(), Status: tool.Success}
+	facts.Stages, facts.Errors = e.Stages, int64(len(e.Err.Head)+len(e.Err.Tail))+e.Err.Dropped
+	r := tool.Result{
+		Text:     body + unshown(e, facts) + staged(e.Stages) + ending(e, c),
+		Confined: e.Profile, Data: facts.encode(), Status: tool.Success,
+	}
 	if facts.Truncated {
 		r.Status = tool.Partial
 	}
@@ -238,14 +252,16 @@ func failing(e process.Exit, c process.Command) *tool.Failure {
 type bashFacts struct {
 	Code         *int   `json:"exit_code"` // null where a signal ended it
 	Signal       string `json:"signal,omitempty"`
+	Stages       []int  `json:"stages,omitempty"` // exit statuses of its last pipeline
 	TimedOut     bool   `json:"timed_out"`
 	Idle         bool   `json:"idle,omitempty"`
 	Cancelled    bool   `json:"cancelled,omitempty"`
 	Held         bool   `json:"held"` // something it started still held its output
 	Milliseconds int64  `json:"duration_ms"`
 	Bytes        int64  `json:"output_bytes"`
-	Dropped      int64  `json:"dropped_bytes"` // kept nowhere
-	Truncated    bool   `json:"truncated"`     // the text shows less than all
+	Errors       int64  `json:"stderr_bytes,omitempty"` // of that
+	Dropped      int64  `json:"dropped_bytes"`          // kept nowhere
+	Truncated    bool   `json:"truncated"`              // the text shows less than all
 	Binary       bool   `json:"binary,omitempty"`
 	Sum          string `json:"output_sha256,omitempty"` // of all of it, where truncated
 	Dir          string `json:"cwd"`

@@ -18,7 +18,7 @@ const (
 	artifactMax = 64 << 20 // bytes of output that are kept, without its tail
 	endsMax     = 64 << 10 // bytes of its tail
 	sniffed     = 8 << 10  // bytes that tell whether output is text
-	endingMax   = 1 << 10  // bytes of a text for what follows the output
+	endingMax   = 4 << 10  // bytes of a text for what follows the output
 )
 
 // An output takes what a command prints: it shows it to whoever watches, keeps

@@ -1,0 +1,55 @@
+package toolbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/world/process"
+)
+
+const (
+	errMax     = 2 << 10  // bytes of standard error that are shown by themselves
+	brokenPipe = 128 + 13 // status of a stage whose reader had enough
+)
+
+// unshown returns what standard error held, where a stage failed and the excerpt
+// of all output may have left it out. It is "" where the excerpt has everything.
+func unshown(e process.Exit, f bashFacts) string {
+	if !f.Truncated || f.Errors == 0 || e.Code == 0 && len(failedStages(e.Stages)) == 0 {
+		return ""
+	}
+	t := transcript{room: errMax, most: tool.MaxLines}
+	t.write(e.Err.Head)
+	t.write(e.Err.Tail)
+	t.close()
+	return fmt.Sprintf("[of that standard error, %d bytes:]\n%s", f.Errors, t.excerpt(""))
+}
+
+// failedStages returns the stages that failed, counted from 1. One that was ended
+// because the stage after it had read enough did not.
+func failedStages(stages []int) (failed []int) {
+	for i, status := range stages {
+		if status != 0 && (status != brokenPipe || i == len(stages)-1) {
+			failed = append(failed, i+1)
+		}
+	}
+	return failed
+}
+
+// staged says how the stages of the last pipeline ended, where that is more than
+// the exit status tells: an empty result of a stage that failed does not mean
+// that there is nothing.
+func staged(stages []int) string {
+	failed := failedStages(stages)
+	if len(stages) < 2 || !slices.ContainsFunc(failed, func(n int) bool { return n < len(stages) }) {
+		return ""
+	}
+	var all []string
+	for _, status := range stages {
+		all = append(all, fmt.Sprint(status))
+	}
+	return fmt.Sprintf("[stage %d of %d of its last pipeline failed, so what followed may have seen too little; all ended with %s]\n",
+		failed[0], len(stages), strings.Join(all, ", "))
+}
