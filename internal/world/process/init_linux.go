@@ -120,7 +120,6 @@ func (i *initial) say(w word) {
 func (i *initial) read(f *os.File) error {
 	defer f.Close()
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
-	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // what we hold is not for the program
 	if n, err := i.agent.Read(make([]byte, 1)); n != 1 {
 		return fmt.Errorf("wait for the agent: %w", err)
 	}
@@ -146,6 +145,7 @@ func (i *initial) prepare() error {
 		on   bool
 	}{
 		{"map the user", i.mapUser, i.User},
+		{"close the memory", func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }, true}, // to the program; mapUser needs it open
 		{"mount", func() error { return i.View.mount() }, i.View != nil},
 		{"bring up the loopback device", raiseLo, i.Lo},
 		{"adopt", func() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }, !i.Alone},

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -22,15 +21,12 @@ type bounds struct {
 	field string   // in it
 }
 
-// groups numbers the groups of this process.
-var groups atomic.Int64
-
 // bind makes groups for the limits of o where the system lets us. What they hold
 // the order need not.
 func (h *Host) bind(o *order) *bounds {
 	b := &bounds{}
 	l := o.Limit
-	name := fmt.Sprintf("belay-%s-%d", h.id, groups.Add(1))
+	name := fmt.Sprintf("belay-%s-%d", h.id, h.groups.Add(1))
 	if l.Processes > 0 {
 		if dir := b.add("pids", name, map[string]string{"pids.max": strconv.Itoa(l.Processes)}); dir != "" {
 			o.Limit.Processes = 0

@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/belay-agent/belay/internal/contract/effect"
@@ -84,6 +85,7 @@ type Host struct {
 	probed  sync.Once
 	profile Profile            // that held when it was tried
 	gaps    map[Profile]string // why the better ones did not
+	groups  atomic.Int64       // made so far, for limits
 	spool   string
 	fresh   bool // the spool is no older than this Host
 	id      string
