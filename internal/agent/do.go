@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,7 +138,7 @@ func (a *Agent) planned(t *task) tool.Plan {
 	return tool.Plan{
 		Call: t.call, Version: spec.Version, Parts: t.action.Parts,
 		Summary: t.action.Summary, Preview: t.action.Preview,
-		Profile: a.Confined, Timeout: timeout,
+		Profile: cmp.Or(t.action.Profile, a.Confined), Timeout: timeout,
 		Key: a.state.Opened().Session + "/" + t.call.ID,
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/belay-agent/belay/internal/world/process"
 )
 
-// A shell is Bash, which finds out how a call ended from what its host has
+// A settled is Bash, which finds out how a call ended from what its host has
 // recorded. What a command printed is not recorded.
-type shell struct {
+type settled struct {
 	tool.Tool
 	host    *process.Host
 	silence time.Duration
@@ -21,7 +21,7 @@ type shell struct {
 // Settle returns the result that the call would have had, but for the output. It
 // fails where the command was started and nobody saw its end: then it may have
 // done anything, and is not to be run again unasked.
-func (s shell) Settle(_ context.Context, p tool.Plan, _ json.RawMessage) (*tool.Result, error) {
+func (s settled) Settle(_ context.Context, p tool.Plan, _ json.RawMessage) (*tool.Result, error) {
 	left, err := s.host.Left(p.Call.ID)
 	switch {
 	case err != nil:

@@ -28,6 +28,7 @@ func life(t *testing.T, spool, root string) tool.Tool {
 	if o.Shell, err = process.Shell(o.Env); err != nil {
 		t.Fatal(err)
 	}
+	o.World = worldIn(t, root, o)
 	return Bash(h, o)
 }
 

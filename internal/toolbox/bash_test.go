@@ -20,7 +20,9 @@ import (
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/contract/tool/tooltest"
+	"github.com/belay-agent/belay/internal/decide/shell"
 	"github.com/belay-agent/belay/internal/world/process"
+	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
 // A shelf keeps artifacts in memory.
@@ -66,7 +68,18 @@ func bashIn(t testing.TB, root string, o BashOptions) tool.Tool {
 	if o.Shell, err = process.Shell(o.Env); err != nil {
 		t.Fatal(err)
 	}
+	o.World = worldIn(t, root, o)
 	return Bash(h, o)
+}
+
+func worldIn(t testing.TB, root string, o BashOptions) shell.World {
+	t.Helper()
+	w, err := workspace.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return World(w, o)
 }
 
 func bashCall(t testing.TB, args any) tool.Input {

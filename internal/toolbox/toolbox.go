@@ -30,6 +30,7 @@ type Options struct {
 
 // All returns the built-in tools, in the order in which the model sees them.
 func All(o Options) []tool.Tool {
+	o.Bash.World = World(o.Workspace, o.Bash)
 	f := &changer{w: o.Workspace, shown: new(shown), parting: o.Parting}
 	tools := []tool.Tool{
 		LS(o.Workspace),

@@ -89,6 +89,7 @@ type Action struct {
 	Preview     string          // the change it would make, such as a diff
 	Edits       []edit.Intent   // the same as data, where it changes files
 	Fingerprint json.RawMessage // what Settle needs after a crash
+	Profile     string          // what confines it, where the tool itself does; "" is what confines all
 	Timeout     time.Duration   // what the call itself asks for, at most Spec.Timeout; 0 means Spec.Timeout
 
 	// Do acts. An error that is not a *Failure is a fault of ours. When ctx
@@ -103,6 +104,7 @@ func (a *Action) Effects() effect.Set { return effects(a.Parts) }
 type Part struct {
 	Name    string     `json:"name"`
 	Effects effect.Set `json:"effects"`
+	Why     string     `json:"why,omitempty"` // the effects are no narrower, for people
 }
 
 func effects(parts []Part) effect.Set {

@@ -1,0 +1,115 @@
+package shell
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+)
+
+// A deed collects what one part does.
+type deed struct {
+	r   *run
+	s   *state // where it is done; nil is nowhere
+	set effect.Set
+	why string // it is no narrower
+}
+
+func (r *run) deed(s *state) *deed { return &deed{r: r, s: s} }
+
+func has(s effect.Set, e effect.Effect) bool { return slices.Contains(s, e) }
+
+func (d *deed) add(e effect.Effect) {
+	if !has(d.set, e) {
+		d.set = append(d.set, e)
+	}
+}
+
+// unclear notes that words are not understood.
+func (d *deed) unclear(format string, a ...any) { d.bound("", fmt.Sprintf(format, a...)) }
+
+// code notes that what is understood runs code from elsewhere.
+func (d *deed) code(format string, a ...any) { d.bound(Code, fmt.Sprintf(format, a...)) }
+
+func (d *deed) bound(on, why string) {
+	d.add(effect.Effect{Kind: effect.Anything, On: on})
+	if d.why == "" {
+		d.why = why
+	}
+}
+
+func (d *deed) process(name string) { d.add(effect.Effect{Kind: effect.Process, On: name}) }
+
+func (d *deed) permanent() { d.add(effect.Effect{Kind: effect.Permanent}) }
+
+// path notes that a path is read or written, with all below it if tree is set.
+func (d *deed) path(kind effect.Kind, a arg, tree bool) {
+	switch {
+	case a.pipe && kind == effect.Read:
+		return
+	case a.pipe || !a.known:
+		d.add(effect.Effect{Kind: kind})
+		d.unclear("%s is a path that is not written out", a.shown)
+		return
+	case a.text == "/dev/null":
+		return
+	}
+	if host, ok := strings.CutPrefix(path.Clean(a.text), "/dev/tcp/"); ok || strings.HasPrefix(a.text, "/dev/udp/") {
+		d.host(strings.TrimPrefix(host, "/dev/udp/"))
+	}
+	if d.s == nil || len(d.s.dirs) == 0 && !path.IsAbs(a.text) {
+		d.add(effect.Effect{Kind: kind})
+		d.unclear("the directory of %s is not known", a.shown)
+		return
+	}
+	for _, at := range d.at(a.text) {
+		d.add(effect.Effect{Kind: kind, On: at, Tree: tree})
+	}
+}
+
+// at returns where a path leads from each directory that d may be done in.
+func (d *deed) at(p string) (all []string) {
+	if path.IsAbs(p) {
+		return []string{d.r.lead(p)}
+	}
+	for _, dir := range d.s.dirs {
+		all = append(all, d.r.lead(join(dir, p)))
+	}
+	return all
+}
+
+// join does not clean: ".." behind a link leads where the system says.
+func join(dir, p string) string {
+	if dir == "." || path.IsAbs(p) {
+		return p
+	}
+	return strings.TrimSuffix(dir, "/") + "/" + p
+}
+
+func (r *run) lead(p string) string {
+	if p == "" {
+		return ""
+	}
+	inside, _ := r.Resolve(p)
+	return inside
+}
+
+// host notes that a host is talked to; "" is any.
+func (d *deed) host(address string) {
+	if _, after, ok := strings.Cut(address, "://"); ok {
+		address = after
+	}
+	address, _, _ = strings.Cut(address, "/")
+	address, _, _ = strings.Cut(address, "?")
+	if i := strings.LastIndexByte(address, '@'); i >= 0 {
+		address = address[i+1:]
+	}
+	if strings.HasPrefix(address, "[") {
+		address, _, _ = strings.Cut(address[1:], "]")
+	} else {
+		address, _, _ = strings.Cut(address, ":")
+	}
+	d.add(effect.Effect{Kind: effect.Network, On: strings.ToLower(address)})
+}

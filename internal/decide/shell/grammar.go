@@ -1,0 +1,152 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+)
+
+// grammar takes words that are little programs of their own.
+func (m *match) grammar(kind string, a arg) {
+	d := m.d
+	if !a.known || a.pipe {
+		if kind != "echo" || m.escapes() {
+			d.unclear("%s is not written out", a.shown)
+		}
+		return
+	}
+	switch kind {
+	case "sed":
+		m.sed(a.text)
+	case "awk":
+		m.awk(a.text)
+	case "jq":
+		for _, word := range []string{"env", "ENV", "input_filename", "import", "include"} {
+			if strings.Contains(a.text, word) {
+				d.unclear("the jq program has %s", word)
+			}
+		}
+	case "printf":
+		if !plainFormat(a.text) || strings.Contains(a.text, "%b") || strings.Contains(a.text, "%q") || strings.Contains(a.text, "%(") {
+			d.unclear("the format may drive a terminal")
+		}
+	case "gitformat":
+		if strings.Contains(a.text, "%G") || strings.Contains(a.text, "%x") || strings.Contains(a.text, "%(trailers") {
+			d.unclear("the format may run or print more")
+		}
+	case "echo":
+		if strings.Contains(a.text, `\`) && m.escapes() && !plainFormat(a.text) {
+			d.unclear("the text may drive a terminal")
+		}
+	case "format":
+		if !strings.HasPrefix(a.text, "+") {
+			d.process("")
+			d.unclear("date may set the clock")
+		}
+	case "count":
+		if !digits(strings.TrimLeft(strings.TrimRight(strings.ReplaceAll(a.text, ".", ""), "smhdkKMGBb"), "+-")) {
+			d.unclear("%s is no number", a.shown)
+		}
+	case "dd":
+		m.dd(a)
+	case "tarfile":
+		m.tarfile(a)
+	case "upload":
+		if at := strings.LastIndexByte(a.text, '@'); at >= 0 {
+			d.path(effect.Read, literal(a.text[at+1:]), false)
+		}
+	case "push":
+		if strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":") {
+			d.permanent()
+		}
+	case "gh":
+		switch a.text {
+		case "list", "view", "status", "diff", "checks", "watch":
+		default:
+			d.permanent()
+		}
+	case "ghapi":
+		switch name, _, _ := strings.Cut(a.text, "="); name {
+		case "-X", "--method", "-f", "-F", "--field", "--raw-field", "--input":
+			d.permanent()
+		}
+	default:
+		d.unclear("the table of %s has the kind %s", m.t.name, kind)
+	}
+}
+
+// escapes reports whether echo takes backslashes as more than that.
+func (m *match) escapes() bool {
+	if m.d.r.lang == syntax.LangPOSIX {
+		return true
+	}
+	for _, a := range m.all[1:] {
+		if strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "e") {
+			return true
+		}
+	}
+	return false
+}
+
+// plainFormat reports whether text prints no more than letters, lines and tabs.
+func plainFormat(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if i++; i == len(text) || strings.IndexByte(`nt\"'`, text[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// awk takes a program that only reads the files it is given.
+func (m *match) awk(text string) {
+	for _, word := range []string{"|", ">", "@", "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB"} {
+		if strings.Contains(strings.ReplaceAll(text, "||", ""), word) {
+			m.d.unclear("the awk program has %s", word)
+			return
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		if i++; i == len(text) || strings.IndexByte(`nt"/.$()[]{}+*?|^sSwWy<>\`, text[i]) < 0 {
+			m.d.unclear("the awk program has an escape that may drive a terminal")
+			return
+		}
+	}
+}
+
+// dd takes an operand of dd.
+func (m *match) dd(a arg) {
+	name, value, ok := strings.Cut(a.text, "=")
+	switch {
+	case !ok:
+		m.d.unclear("%s is not known", a.shown)
+	case name == "if":
+		m.d.path(effect.Read, literal(value), false)
+	case name == "of":
+		m.d.path(effect.Write, literal(value), false)
+		m.d.permanent()
+	case name == "bs" || name == "count" || name == "skip" || name == "seek" || name == "status" || name == "ibs" || name == "obs" || name == "conv":
+	default:
+		m.d.unclear("%s is not known", a.shown)
+	}
+}
+
+func (m *match) tarfile(a arg) {
+	if strings.Contains(a.text, ":") {
+		m.d.host(a.text)
+		m.d.unclear("tar reads %s from another machine", a.shown)
+		return
+	}
+	m.d.path(effect.Read, a, false)
+	if m.inplace {
+		m.d.path(effect.Write, a, false)
+	}
+}

@@ -1,0 +1,143 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+)
+
+// sed takes a script of addresses, and commands that only print.
+func (m *match) sed(text string) {
+	s := sedScript{rest: text}
+	if s.reads() {
+		return
+	}
+	m.d.unclear("the sed script may read, write or run more")
+	if i := strings.LastIndex(text, "w "); i >= 0 {
+		file, _, _ := strings.Cut(text[i+2:], "\n")
+		m.d.path(effect.Write, literal(strings.TrimSpace(file)), false)
+	}
+}
+
+// A sedScript is what is left of one.
+type sedScript struct {
+	rest  string
+	depth int
+}
+
+func (s *sedScript) next() (c byte, ok bool) {
+	if s.rest == "" {
+		return 0, false
+	}
+	c, s.rest = s.rest[0], s.rest[1:]
+	return c, true
+}
+
+func (s *sedScript) skip(set string) { s.rest = strings.TrimLeft(s.rest, set) }
+
+// reads reports whether s is understood, and only prints.
+func (s *sedScript) reads() bool {
+	for {
+		s.skip(" \t\n;")
+		if s.rest == "" {
+			return s.depth == 0
+		}
+		if !s.addresses() {
+			return false
+		}
+		s.skip(" \t!")
+		if !s.command() {
+			return false
+		}
+	}
+}
+
+func (s *sedScript) addresses() bool {
+	if !s.address() {
+		return false
+	}
+	if !strings.HasPrefix(s.rest, ",") {
+		return true
+	}
+	s.rest = s.rest[1:]
+	s.skip("+~")
+	return s.address()
+}
+
+// address takes one that is there.
+func (s *sedScript) address() bool {
+	switch {
+	case s.rest == "":
+	case s.rest[0] == '$':
+		s.rest = s.rest[1:]
+	case s.rest[0] == '/':
+		s.rest = s.rest[1:]
+		if !s.until('/') {
+			return false
+		}
+		s.rest = strings.TrimPrefix(s.rest, "I")
+	default:
+		s.skip("0123456789")
+		if strings.HasPrefix(s.rest, "~") {
+			s.rest = s.rest[1:]
+			s.skip("0123456789")
+		}
+	}
+	return true
+}
+
+// until takes what is before an end. Where a bracket may hide it, nobody knows.
+func (s *sedScript) until(end byte) bool {
+	open := false
+	for {
+		c, ok := s.next()
+		switch {
+		case !ok || c == '\n':
+			return false
+		case c == end:
+			return !open
+		case c == '\\':
+			if _, ok := s.next(); !ok {
+				return false
+			}
+		case c == '[':
+			open = true
+		case c == ']':
+			open = false
+		}
+	}
+}
+
+func (s *sedScript) command() bool {
+	c, ok := s.next()
+	switch {
+	case !ok:
+		return false
+	case c == '{':
+		s.depth++
+		return true
+	case c == '}':
+		s.depth--
+		return s.depth >= 0 && s.ends()
+	case strings.IndexByte("pdnNgGhHxDP=", c) >= 0:
+		return s.ends()
+	case c == 'q':
+		s.skip(" 0123456789")
+		return s.ends()
+	case c == 's' || c == 'y':
+		end, ok := s.next()
+		if !ok || strings.IndexByte("/|#,:@%!_", end) < 0 || !s.until(end) || !s.until(end) {
+			return false
+		}
+		if c == 's' {
+			s.skip("gpiI0123456789")
+		}
+		return s.ends()
+	}
+	return false
+}
+
+func (s *sedScript) ends() bool {
+	s.skip(" \t")
+	return s.rest == "" || strings.IndexByte(";\n}", s.rest[0]) >= 0
+}

@@ -1,0 +1,189 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+)
+
+// effect adds what a table says.
+func (m *match) effect(word string) {
+	d := m.d
+	kind, on, _ := strings.Cut(word, "=")
+	here := func(k effect.Kind, tree bool) { d.path(k, literal(on), tree) }
+	switch kind {
+	case "process":
+		d.process(m.all[0].text)
+	case "code":
+		d.code("%s runs code of the workspace", strings.ReplaceAll(m.t.name, "/", " "))
+	case "unclear":
+		d.unclear("what %s does is not bounded", strings.ReplaceAll(m.t.name, "/", " "))
+	case "network":
+		d.add(effect.Effect{Kind: effect.Network, On: on})
+	case "git":
+		d.add(effect.Effect{Kind: effect.Git})
+	case "hardened":
+		m.hardened()
+	case "permanent":
+		d.permanent()
+	case "resource":
+		d.add(effect.Effect{Kind: effect.Resource, On: on})
+	case "read":
+		here(effect.Read, false)
+	case "tree":
+		here(effect.Read, true)
+	case "write":
+		here(effect.Write, false)
+	case "writes":
+		here(effect.Write, true)
+	case "secrets":
+		m.searches = true
+	case "public":
+		m.public = true
+	case "inplace":
+		m.inplace = true
+	case "outside", "homedir":
+		d.add(effect.Effect{Kind: effect.Write})
+	case "deletes":
+		d.permanent()
+	default:
+		d.unclear("the table of %s says %s", m.t.name, word)
+	}
+}
+
+// hardened lets git read if nothing that the repository says can run.
+func (m *match) hardened() {
+	d := m.d
+	d.add(effect.Effect{Kind: effect.Read, On: ".", Tree: true})
+	plain := d.r.harden && d.r.Plain != nil && len(d.s.dirs) > 0
+	for _, dir := range d.s.dirs {
+		plain = plain && d.r.Plain(dir)
+	}
+	if !plain {
+		d.process("git")
+		d.code("git runs what the settings of the repository name")
+	}
+}
+
+// take adds what a value or operand of a kind does.
+func (m *match) take(kind string, a arg) {
+	d := m.d
+	switch kind {
+	case "text":
+	case "known":
+		if !a.known {
+			d.unclear("%s is not written out", a.shown)
+		}
+	case "read", "tree":
+		if a.known && a.text == "-" && !a.pipe {
+			return
+		}
+		d.path(effect.Read, a, kind == "tree")
+		if m.inplace {
+			d.path(effect.Write, a, kind == "tree")
+		}
+		if m.searches && !m.public && kind == "tree" && a.known && !a.pipe {
+			m.secrets(a.text)
+		}
+	case "file":
+		d.path(effect.Read, a, false)
+		if a.known && !a.pipe && m.isDir(a.text) {
+			d.unclear("%s is a directory", a.shown)
+		}
+	case "codefile":
+		d.path(effect.Read, a, false)
+		d.process("")
+		d.code("%s runs %s", m.t.name, a.shown)
+	case "write", "writes":
+		d.path(effect.Write, a, kind == "writes")
+	case "change":
+		d.path(effect.Read, a, false)
+		d.path(effect.Write, a, false)
+	case "move":
+		d.path(effect.Read, a, true)
+		d.path(effect.Write, a, true)
+	case "remove":
+		d.path(effect.Write, a, true)
+		d.permanent()
+	case "dest":
+		m.dest(a)
+	case "host", "url", "remote":
+		m.remote(kind, a)
+	case "code":
+		d.code("%s runs %s", m.t.name, a.shown)
+	case "script":
+		m.script(a)
+	default:
+		m.grammar(kind, a)
+	}
+}
+
+// dest is where files are put: a file or, if it is there, a directory.
+func (m *match) dest(a arg) {
+	if !a.known || a.pipe || len(m.d.s.dirs) != 1 {
+		m.d.path(effect.Write, a, true)
+		return
+	}
+	if !m.isDir(a.text) {
+		m.d.path(effect.Write, a, false)
+		return
+	}
+	for _, source := range m.all[1 : len(m.all)-1] {
+		if !source.known || strings.HasPrefix(source.text, "-") {
+			continue
+		}
+		m.d.path(effect.Write, literal(a.text+"/"+path.Base(source.text)), true)
+	}
+}
+
+// secrets notes the known secrets in a directory that is read as a whole.
+func (m *match) secrets(dir string) {
+	for _, from := range m.d.s.dirs {
+		for _, pattern := range []string{".env*", "*.pem", "*.key", "id_*", ".netrc", ".npmrc"} {
+			for _, p := range m.d.r.Glob(join(join(from, dir), pattern)) {
+				m.d.add(effect.Effect{Kind: effect.Read, On: m.d.r.lead(p)})
+			}
+		}
+	}
+}
+
+func (m *match) isDir(p string) bool {
+	for _, dir := range m.d.s.dirs {
+		if len(m.d.r.Glob(join(dir, p)+"/.")) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *match) remote(kind string, a arg) {
+	d := m.d
+	switch {
+	case !a.known:
+		d.add(effect.Effect{Kind: effect.Network})
+	case strings.HasPrefix(a.text, "file:"):
+		d.path(effect.Read, literal(strings.TrimPrefix(strings.TrimPrefix(a.text, "file:"), "//")), true)
+	case kind == "remote" && !strings.Contains(a.text, ":"):
+		d.path(effect.Read, a, true)
+		d.path(effect.Write, a, true)
+	default:
+		d.host(a.text)
+	}
+}
+
+// script follows what a shell is given to run.
+func (m *match) script(a arg) {
+	if !a.known || a.pipe {
+		m.d.unclear("the script is not written out")
+		return
+	}
+	lang := syntax.LangBash
+	if base := path.Base(m.all[0].text); base == "sh" || base == "dash" {
+		lang = syntax.LangPOSIX
+	}
+	m.silent, m.scripted = true, true
+	m.d.r.inner(a.text, lang, state{dirs: m.d.s.dirs})
+}
