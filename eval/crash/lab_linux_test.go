@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +42,7 @@ type witness struct {
 func newLab(t *testing.T, fsys fileSystem) *lab {
 	t.Helper()
 	able(t, fsys)
-	l := &lab{fsys: fsys, dir: inMemory(t)}
+	l := &lab{fsys: fsys, dir: inMemory(t), versions: make(map[string]bool)}
 	l.base, l.mount = filepath.Join(l.dir, "base.img"), filepath.Join(l.dir, "mount")
 	err := cmp.Or(os.Mkdir(l.mount, 0o755), os.WriteFile(l.base, nil, 0o600), os.Truncate(l.base, fsys.mib<<20))
 	if err != nil {
@@ -103,8 +104,8 @@ func (l *lab) mounted(image string, f func() error) (err error) {
 	return f()
 }
 
-// record runs the session, with something in front of the program, on a disk that
-// logs.
+// record runs the session from its beginning, with something in front of the
+// program, on a disk that logs.
 func (l *lab) record(t *testing.T, binary string, before []string) {
 	t.Helper()
 	l.st = open(t, binary, "session.play", "needs_approval", "nonzero_exit")
@@ -120,16 +121,26 @@ func (l *lab) record(t *testing.T, binary string, before []string) {
 		}
 		return do("git", "-C", l.place().dir, "config", "core.fsync", "all") // else git itself loses commits
 	})
+	if err == nil {
+		err = l.logged(func() error { return l.witnessed(before) })
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	image := filepath.Join(l.dir, "recorded.img")
-	offered := filepath.Join(l.dir, "offered")
-	if err := cmp.Or(do("cp", "--sparse=always", l.base, image), os.Mkdir(offered, 0o700)); err != nil {
-		t.Fatal(err)
+	t.Logf("%s: %s, of which %d are of the session; %d events", l.fsys.name, &l.disk.Log, l.disk.Len()-l.from, len(l.told))
+}
+
+// logged calls f while a copy of the base is mounted, and what the disk is sent is
+// logged.
+func (l *lab) logged(f func() error) error {
+	image, offered := filepath.Join(l.dir, "recorded.img"), filepath.Join(l.dir, "offered")
+	err := cmp.Or(os.MkdirAll(offered, 0o700), do("cp", "--sparse=always", l.base, image))
+	if err != nil {
+		return err
 	}
+	defer os.Remove(image)
 	if l.disk, err = power.Open(offered, image); err != nil {
-		t.Skipf("P03: %v", err)
+		return err
 	}
 	err = l.looped(func(device string) error {
 		return l.mounted(device, func() error {
@@ -137,16 +148,36 @@ func (l *lab) record(t *testing.T, binary string, before []string) {
 				return err
 			}
 			l.from = l.disk.Len()
-			return l.witnessed(before)
+			return f()
 		})
 	})
-	if err := errors.Join(err, l.disk.Close(), os.Remove(image)); err != nil {
-		t.Fatal(err)
+	if err := errors.Join(err, l.disk.Close()); err != nil {
+		return err
 	}
 	if l.disk.Flushes() == 0 {
-		t.Fatalf("%s: no flush reaches the disk", l.fsys.name)
+		return fmt.Errorf("%s: no flush reaches the disk", l.fsys.name)
 	}
-	t.Logf("%s: %s, of which %d are of the session; %d events", l.fsys.name, &l.disk.Log, l.disk.Len()-l.from, len(l.told))
+	return nil
+}
+
+// again returns a lab in which the session that one cut ended is resumed on a disk
+// that logs.
+func (l *lab) again(c power.Cut) (*lab, error) {
+	next := *l
+	next.base = filepath.Join(l.dir, "again.img")
+	next.versions = maps.Clone(l.versions)
+	next.told = nil
+	lines, err := l.acknowledged(c.After)
+	for _, line := range lines {
+		next.told = append(next.told, witness{line: line})
+	}
+	if err == nil {
+		_, err = l.left(next.base, c)
+	}
+	if err == nil {
+		err = next.logged(func() error { return next.witnessed(nil) })
+	}
+	return &next, err
 }
 
 // looped calls f with a loop device over the disk, which passes on each flush.
@@ -181,13 +212,30 @@ func (l *lab) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// errOver reports a session with nothing to go on with.
+var errOver = errors.New("the session has ended")
+
+// witnessed runs the session, or resumes it, to its end.
 func (l *lab) witnessed(before []string) error {
+	s := &story{place: l.place()}
+	all, err := s.events()
+	if err != nil {
+		return err
+	}
+	if done(all) {
+		return errOver
+	}
+	args := []string{"run", "--mode", "full", "-m", "script:" + l.st.play, "--json", goal}
+	if len(bodies[event.Asked](all)) > 0 {
+		args = []string{"resume", "--mode", "full", "--json"}
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
-	c := l.place().command(ctx, before, "run", "--mode", "full", "-m", "script:"+l.st.play, "--json", goal)
+	c := l.place().command(ctx, before, args...)
 	var errs bytes.Buffer
 	c.Stdout, c.Stderr = l, &errs
-	if err := c.Run(); c.ProcessState.ExitCode() != 3 { // somebody was to approve something
+	err = c.Run()
+	if code := c.ProcessState.ExitCode(); code != 0 && code != 3 { // 3: what nobody was there to approve
 		return fmt.Errorf("the session: %w: %s", err, &errs)
 	}
 	return l.learn()
@@ -214,7 +262,6 @@ func (l *lab) written(t *testing.T) {
 // learn notes what files may hold: what they held at first, and what each change
 // was to make of them.
 func (l *lab) learn() error {
-	l.versions = make(map[string]bool)
 	for _, w := range l.told {
 		e, _, err := event.Decode([]byte(strings.TrimSuffix(w.line, "\n")))
 		if err != nil {

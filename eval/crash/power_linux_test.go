@@ -47,28 +47,73 @@ func TestPromise_P03_PowerCutsOnRealFileSystems(t *testing.T) {
 			if soak {
 				n = fsys.cuts
 			}
-			for _, w := range l.cut(t, n).wrong {
-				t.Error(w)
-			}
+			var y total
+			l.cut(rand.New(rand.NewPCG(seed(t), 5)), n, &y)
+			y.report(t, fsys)
 		})
 	}
 }
 
-// The same with syncs that do nothing finds events missing that were
-// acknowledged: the test above would see what it looks for.
+// P03: and so when the power fails again while the session is resumed.
+func TestPromise_P03_PowerCutsOfRecovery(t *testing.T) {
+	t.Parallel()
+	if !soak {
+		t.Skip("P03: only in a soak")
+	}
+	for _, fsys := range fileSystems {
+		t.Run(fsys.name, func(t *testing.T) {
+			l := newLab(t, fsys)
+			l.record(t, binary(t, plain), nil)
+			r := rand.New(rand.NewPCG(seed(t), 6))
+			var y total
+			for _, after := range l.points(r, l.disk.Len()-l.from) {
+				if y.cuts >= fsys.cuts/2 {
+					break
+				}
+				next, err := l.again(power.Cut{After: after, Sector: fsys.sector, Rand: r})
+				if errors.Is(err, errOver) {
+					continue
+				}
+				if err != nil {
+					t.Fatalf("resumed after %d: %v", after, err)
+				}
+				next.cut(r, 10, &y)
+			}
+			y.report(t, fsys)
+		})
+	}
+}
+
+func (y *total) report(t *testing.T, fsys fileSystem) {
+	t.Helper()
+	t.Logf("%s: %s", fsys.name, y)
+	for _, w := range y.wrong {
+		t.Error(w)
+	}
+}
+
+// With syncs that do nothing, all of them or those of the log or of files, the
+// judge finds what it looks for.
 func TestPromise_P03_SyncsThatLieAreFoundOut(t *testing.T) {
 	t.Parallel()
 	if !soak {
 		t.Skip("P03: only in a soak")
 	}
 	traced(t)
-	l := newLab(t, fileSystems[0])
-	l.record(t, binary(t, plain), []string{
-		"strace", "-f", "-qqq", "-b", "execve", "-o", "/dev/null",
-		"-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:retval=0",
-	})
-	if total := l.cut(t, 20); total.lost == 0 {
-		t.Error("nothing acknowledged was lost")
+	for _, lie := range []string{"fsync,fdatasync", "fdatasync", "fsync"} {
+		t.Run(lie, func(t *testing.T) {
+			l := newLab(t, fileSystems[0])
+			l.record(t, binary(t, plain), []string{
+				"strace", "-f", "-qqq", "-b", "execve", "-o", "/dev/null",
+				"-e", "trace=" + lie, "-e", "inject=" + lie + ":retval=0",
+			})
+			var y total
+			l.cut(rand.New(rand.NewPCG(seed(t), 5)), 40, &y)
+			t.Log(&y)
+			if len(y.wrong) == 0 || y.lost == 0 && strings.Contains(lie, "fdatasync") {
+				t.Error("nothing acknowledged was lost")
+			}
+		})
 	}
 }
 
@@ -97,31 +142,39 @@ type total struct {
 	cuts, writes         int // writes that were lost or torn
 	acknowledged, lost   int // events
 	interrupted, unknown int // calls
-	left                 int
+	temps                int // files left beside the changed ones
 	wrong                []string
 }
 
-// cut cuts the power at n entries of the log, drawn by lot, at each of them once
-// before at any twice, and judges what the session becomes that goes on from there.
-func (l *lab) cut(t *testing.T, n int) total {
-	t.Helper()
-	r := rand.New(rand.NewPCG(seed(t), 5))
-	var y total
-	var points []int
-	for len(points) < n {
-		points = append(points, r.Perm(l.disk.Len()-l.from)...)
+func (y *total) String() string {
+	return fmt.Sprintf("%d power cuts, %d writes lost or torn, %d acknowledged events: %d lost; "+
+		"%d calls interrupted, %d unknown; %d temporary files left; %d wrong",
+		y.cuts, y.writes, y.acknowledged, y.lost, y.interrupted, y.unknown, y.temps, len(y.wrong))
+}
+
+// points returns n entries of the log to cut the power after, drawn by lot: each
+// of them once before any twice.
+func (l *lab) points(r *rand.Rand, n int) (after []int) {
+	for len(after) < n {
+		for _, i := range r.Perm(l.disk.Len() - l.from) {
+			after = append(after, l.from+1+i)
+		}
 	}
-	for _, p := range points[:n] {
-		after := l.from + 1 + p
-		c := power.Cut{After: after, Sector: l.fsys.sector, Rand: r}
-		lost, v, err := l.after(c)
+	return after[:n]
+}
+
+// cut cuts the power n times, and judges what the session becomes that goes on
+// from there.
+func (l *lab) cut(r *rand.Rand, n int, y *total) {
+	for _, after := range l.points(r, n) {
+		lost, v, err := l.after(power.Cut{After: after, Sector: l.fsys.sector, Rand: r})
 		y.cuts++
 		y.writes += lost
+		y.acknowledged += v.acknowledged
 		y.lost += len(v.lost)
 		y.interrupted += v.interrupted
 		y.unknown += v.unknown["Bash"]
-		y.acknowledged += v.acknowledged
-		y.left += v.left
+		y.temps += v.temps
 		wrong := v.wrong()
 		if err != nil {
 			wrong = append(wrong, err.Error())
@@ -130,24 +183,13 @@ func (l *lab) cut(t *testing.T, n int) total {
 			y.wrong = append(y.wrong, fmt.Sprintf("%s, cut after %d of %d: %s", l.fsys.name, after, l.disk.Len(), w))
 		}
 	}
-	t.Logf("%s: %d power cuts, %d writes lost or torn, %d acknowledged events: %d lost; %d calls interrupted, %d unknown; %d temporary files left; %d wrong",
-		l.fsys.name, y.cuts, y.writes, y.acknowledged, y.lost, y.interrupted, y.unknown, y.left, len(y.wrong))
-	return y
 }
 
 // after judges the session that is resumed after one cut.
 func (l *lab) after(c power.Cut) (lost int, v powerVerdict, err error) {
 	image := filepath.Join(l.dir, "cut.img")
-	if err := do("cp", "--sparse=always", l.base, image); err != nil {
-		return 0, v, err
-	}
 	defer os.Remove(image)
-	f, err := os.OpenFile(image, os.O_RDWR, 0)
-	if err != nil {
-		return 0, v, err
-	}
-	lost, err = l.disk.Apply(f, c)
-	if err := errors.Join(err, f.Close()); err != nil {
+	if lost, err = l.left(image, c); err != nil {
 		return lost, v, err
 	}
 	err = l.mounted(image, func() (err error) {
@@ -157,11 +199,24 @@ func (l *lab) after(c power.Cut) (lost int, v powerVerdict, err error) {
 	return lost, v, err
 }
 
+// left makes an image of what a cut leaves.
+func (l *lab) left(image string, c power.Cut) (lost int, err error) {
+	if err := do("cp", "--sparse=always", l.base, image); err != nil {
+		return 0, err
+	}
+	f, err := os.OpenFile(image, os.O_RDWR, 0)
+	if err != nil {
+		return 0, err
+	}
+	lost, err = l.disk.Apply(f, c)
+	return lost, errors.Join(err, f.Close())
+}
+
 // A powerVerdict is one on a session that a power cut ended.
 type powerVerdict struct {
 	verdict
 	acknowledged int // events that were not to be lost
-	left         int // temporary files beside the changed ones
+	temps        int // left beside the changed files
 }
 
 func (l *lab) judge(cut int) (v powerVerdict, err error) {
@@ -187,7 +242,7 @@ func (l *lab) judge(cut int) (v powerVerdict, err error) {
 	if err != nil {
 		return v, err
 	}
-	v.left = l.leftovers(files)
+	v.temps = l.leftovers(files)
 	v.judgeFiles(files, l.st.files, l.free)
 	n, err := s.commits()
 	if err != nil {
