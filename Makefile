@@ -30,6 +30,8 @@ bench: build ## the figures of docs/performance.md
 	$(GO) run ./eval/bench $(BENCH) ./$(BELAY)
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./...
 
+# Power cuts need root, /dev/fuse, loop devices, e2fsprogs, xfsprogs and btrfs-progs;
+# what is missing is named where a test is skipped.
 soak: ## the long tests: crashes, faults, power cuts, fuzzing (hours)
 	$(GO) test -tags soak -timeout 4h -v ./eval/crash $(CRASH)
 	$(GO) test $(RACE) -tags soak -timeout 4h $$($(GO) list ./... | grep -v /eval/crash)
