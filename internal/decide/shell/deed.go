@@ -80,6 +80,14 @@ func (d *deed) at(p string) (all []string) {
 	return all
 }
 
+// first is where a path leads, "" if that is not known or hangs on the directory.
+func (d *deed) first(a arg) string {
+	if all := d.at(a.text); len(all) == 1 {
+		return all[0]
+	}
+	return ""
+}
+
 // join does not clean: ".." behind a link leads where the system says.
 func join(dir, p string) string {
 	if dir == "." || path.IsAbs(p) {

@@ -211,11 +211,12 @@ func (m *match) operandsOf(rest []arg) {
 		t.operands = t.operands[1:]
 		m.t = &t
 	}
-	if len(rest) == 0 && !m.scripted {
+	if len(rest) <= m.t.least() && !m.scripted {
 		for _, e := range m.t.bare {
 			m.effect(e)
 		}
-		if m.searches && !m.public {
+		if m.searches {
+			m.effect("tree=.")
 			m.secrets(".")
 		}
 	}

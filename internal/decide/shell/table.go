@@ -159,15 +159,19 @@ func (t *table) option(name string) (o option, ok bool) {
 	return o, false
 }
 
-// assign gives each of n operands its kind.
-func (t *table) assign(n int) (kinds []string, ok bool) {
-	must := 0
+// least returns how many operands there must be.
+func (t *table) least() (n int) {
 	for _, k := range t.operands {
 		if !strings.HasSuffix(k, "?") && !strings.HasSuffix(k, "*") {
-			must++
+			n++
 		}
 	}
-	spare := n - must
+	return n
+}
+
+// assign gives each of n operands its kind.
+func (t *table) assign(n int) (kinds []string, ok bool) {
+	spare := n - t.least()
 	if spare < 0 {
 		return nil, false
 	}

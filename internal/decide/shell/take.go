@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -85,7 +86,7 @@ func (m *match) take(kind string, a arg) {
 		if m.inplace {
 			d.path(effect.Write, a, kind == "tree")
 		}
-		if m.searches && !m.public && kind == "tree" && a.known && !a.pipe {
+		if m.searches && kind == "tree" && a.known && !a.pipe {
 			m.secrets(a.text)
 		}
 	case "file":
@@ -105,6 +106,15 @@ func (m *match) take(kind string, a arg) {
 	case "move":
 		d.path(effect.Read, a, true)
 		d.path(effect.Write, a, true)
+		if !a.known || !(effect.Effect{Kind: effect.Write, On: d.first(a)}).Inside() {
+			d.permanent()
+		}
+	case "link":
+		if slices.ContainsFunc(m.all, func(a arg) bool { return strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "s") }) {
+			return
+		}
+		d.path(effect.Read, a, false)
+		d.path(effect.Write, a, false)
 	case "remove":
 		d.path(effect.Write, a, true)
 		d.permanent()
@@ -141,6 +151,9 @@ func (m *match) dest(a arg) {
 
 // secrets notes the known secrets in a directory that is read as a whole.
 func (m *match) secrets(dir string) {
+	if m.public {
+		return
+	}
 	for _, from := range m.d.s.dirs {
 		for _, pattern := range []string{".env*", "*.pem", "*.key", "id_*", ".netrc", ".npmrc"} {
 			for _, p := range m.d.r.Glob(join(join(from, dir), pattern)) {
@@ -165,6 +178,7 @@ func (m *match) remote(kind string, a arg) {
 	case !a.known:
 		d.add(effect.Effect{Kind: effect.Network})
 	case strings.HasPrefix(a.text, "file:"):
+		d.add(effect.Effect{Kind: effect.Network})
 		d.path(effect.Read, literal(strings.TrimPrefix(strings.TrimPrefix(a.text, "file:"), "//")), true)
 	case kind == "remote" && !strings.Contains(a.text, ":"):
 		d.path(effect.Read, a, true)

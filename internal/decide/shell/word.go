@@ -18,6 +18,9 @@ type arg struct {
 func literal(text string) arg { return arg{text: text, known: true, shown: quoted(text)} }
 
 func quoted(text string) string {
+	if text == "[" {
+		return text
+	}
 	q, err := syntax.Quote(text, syntax.LangBash)
 	if err != nil {
 		return "'" + text + "'"
@@ -50,7 +53,7 @@ func (r *run) word(w *syntax.Word, d *deed) []arg {
 		return []arg{{known: len(w.Parts) == 1, pipe: true, shown: shown}}
 	case x.gone && !x.quotes && x.text.Len() == 0:
 		return nil // an empty variable without quotes is no word
-	case x.glob && d.s != nil:
+	case x.glob && d.s != nil && x.text.String() != "[":
 		return r.glob(x.text.String(), x.pattern.String(), shown, d)
 	}
 	a := literal(x.text.String())
@@ -77,10 +80,14 @@ func (r *run) braces(w *syntax.Word) []*syntax.Word {
 	if !syntax.SplitBraces(&split) {
 		return nil
 	}
-	if len(split.Parts) == 1 {
-		if b, ok := split.Parts[0].(*syntax.BraceExp); ok && !b.Sequence {
-			return b.Elems
+	var whole []syntax.WordPart
+	for _, part := range split.Parts {
+		if l, ok := part.(*syntax.Lit); !ok || l.Value != "" {
+			whole = append(whole, part)
 		}
+	}
+	if b, ok := whole[0].(*syntax.BraceExp); ok && len(whole) == 1 && !b.Sequence {
+		return b.Elems
 	}
 	return []*syntax.Word{{Parts: []syntax.WordPart{&syntax.ExtGlob{
 		OpPos: w.Pos(), Pattern: &syntax.Lit{ValuePos: w.Pos(), ValueEnd: w.End()},
@@ -249,13 +256,7 @@ func (x *expansion) param(p *syntax.ParamExp, inQuotes bool) {
 		p.Index == nil && len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 	if !simple {
 		x.d.unclear("%s is not followed", x.r.source(p.Pos(), p.End()))
-		syntax.Walk(p, func(n syntax.Node) bool {
-			if c, ok := n.(*syntax.CmdSubst); ok {
-				x.subst(c.Stmts, "a command substitution is not followed")
-				return false
-			}
-			return true
-		})
+		x.within(p)
 		x.fallback(p)
 		return
 	}
@@ -280,6 +281,17 @@ func (x *expansion) param(p *syntax.ParamExp, inQuotes bool) {
 		x.gone = x.gone || !inQuotes
 		x.write(v.text, false)
 	}
+}
+
+// within follows the commands in a node that is not followed itself.
+func (x *expansion) within(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CmdSubst); ok {
+			x.inner(c.Stmts)
+			return false
+		}
+		return true
+	})
 }
 
 // fallback proves what can be of ${x:-word}, where x is not set.
@@ -336,12 +348,11 @@ func (x *expansion) arithmetic(p *syntax.ArithmExp) {
 			if strings.Trim(n.Value, "0123456789") == "" {
 				return true
 			}
-		case *syntax.CmdSubst:
-			x.inner(n.Stmts)
 		}
 		x.d.unclear("arithmetic is only followed over digits")
 		return false
 	})
+	x.within(p)
 	x.lost()
 }
 
