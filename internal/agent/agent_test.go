@@ -556,7 +556,7 @@ func TestApproval(t *testing.T) {
 		{"no approver", func(o *agent.Options) { o.Policy.Mode = policy.ModeAsk }, []tool.Kind{tool.NeedsApproval, tool.NeedsApproval}},
 		{"yes, then the end of input", ask(agent.Answer{Allow: true}), []tool.Kind{"", tool.NeedsApproval}},
 		{"no", ask(agent.Answer{Reason: "not that"}, agent.Answer{}), []tool.Kind{tool.Denied, tool.Denied}},
-		{"yes, from now on", ask(agent.Answer{Allow: true, Remember: "Act(a)"}), []tool.Kind{"", ""}},
+		{"yes, from now on", ask(agent.Answer{Allow: true, Remember: []string{"Act(a)"}}), []tool.Kind{"", ""}},
 		{"plan mode", func(o *agent.Options) { o.Policy.Mode = policy.ModePlan }, []tool.Kind{tool.Denied, tool.Denied}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

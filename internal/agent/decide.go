@@ -16,17 +16,32 @@ const maxAsked = 3
 
 // judge applies the rules of settings and of this session.
 func (a *Agent) judge(p tool.Plan) policy.Decision {
-	all := a.Policy
-	own := slices.ContainsFunc(a.Own, func(t tool.Tool) bool { return t.Spec().Name == p.Call.Tool })
-	if own {
-		all.Mode = policy.ModeFull
-	}
-	all.Rules = append(a.state.Rules(), all.Rules...)
-	d := all.Decide(a.tools[p.Call.Tool].Spec(), p.Parts)
-	if own && d.Verdict == policy.Allow {
+	d := a.policyFor(p).Decide(a.tools[p.Call.Tool].Spec(), p.Parts)
+	if a.owns(p) && d.Verdict == policy.Allow {
 		d.Rule, d.Reason = "own tool", "only a person can ask for it"
 	}
 	return d
+}
+
+func (a *Agent) owns(p tool.Plan) bool {
+	return slices.ContainsFunc(a.Own, func(t tool.Tool) bool { return t.Spec().Name == p.Call.Tool })
+}
+
+func (a *Agent) policyFor(p tool.Plan) policy.Policy {
+	all := a.Policy
+	if a.owns(p) {
+		all.Mode = policy.ModeFull
+	}
+	all.Rules = append(a.state.Rules(), all.Rules...)
+	return all
+}
+
+// remembered returns the rules that would settle calls such as p.
+func (a *Agent) remembered(p tool.Plan) (rules []string) {
+	for _, r := range a.policyFor(p).Remember(a.tools[p.Call.Tool].Spec(), p.Parts) {
+		rules = append(rules, r.String())
+	}
+	return rules
 }
 
 // decide applies policy to t's plan. What needs no person is one append.
@@ -40,6 +55,8 @@ func (r *round) decide(t *task) error {
 		return r.finish(t, tool.Failed(failure), plan)
 	}
 	switch {
+	case d.Verdict != policy.Deny && t.owes && permanent(t.plan.Effects()) && reasons(t.call) == nil:
+		return r.finish(t, tool.Failed(unreasoned(t.action)))
 	case d.Verdict == policy.Allow:
 		return r.start(t, plan, decided)
 	case d.Verdict == policy.Ask && r.Approve != nil:
@@ -75,7 +92,7 @@ func (r *round) ask(t *task, d policy.Decision) error {
 	}
 	t.stage = asking
 	t.asked++
-	q := Question{Plan: t.plan, Action: t.action, Decision: d}
+	q := Question{Plan: t.plan, Action: t.action, Decision: d, Why: reasons(t.call), Remember: r.remembered(t.plan)}
 	r.workers.Go(func() {
 		answer, err := r.Approve(r.ctx, q)
 		r.news <- news{task: t, answer: &answer, err: err}
@@ -112,7 +129,10 @@ func (r *round) answered(n news) error {
 		t.stage = waiting
 		return nil
 	}
-	decided.Verdict, decided.Remember = policy.Allow.String(), n.answer.Remember
+	decided.Verdict = policy.Allow.String()
+	if rules := n.answer.Remember; len(rules) > 0 && !permanent(t.plan.Effects()) {
+		decided.Remember, decided.Also = rules[0], rules[1:]
+	}
 	t.approved = true
 	return r.start(t, decided)
 }

@@ -77,14 +77,18 @@ type Question struct {
 	Plan     tool.Plan
 	Action   *tool.Action
 	Decision policy.Decision
+	Why      []Reason // what the model says for what cannot be undone
+	Remember []string // the narrowest rules that would settle such calls, as settings write them; none if none can
 }
 
-// An Answer may carry a rule that settles such calls from now on. Whoever wants
-// other arguments denies with a reason, which the model gets.
+// An Answer may carry rules that settle such calls for the rest of the session;
+// of a plan that holds what is permanent they are dropped. Whoever wants other
+// arguments denies with a reason, which the model gets.
 type Answer struct {
 	Allow    bool
 	Reason   string
-	Remember string // a rule, as it would be written in settings: "Tool(pattern)"
+	Remember []string // rules, as settings write them: "Tool(pattern)"
+	Save     bool     // they are for later sessions too, which is for whoever gave Approve to see to
 }
 
 // An Input is what a person says. The zero Input goes on with a turn that was

@@ -16,6 +16,7 @@ import (
 type task struct {
 	call      tool.Call
 	malformed string // the arguments, where they are not JSON
+	owes      bool   // reasons for what is permanent: it is the model's
 
 	action   *tool.Action
 	failure  *tool.Failure // of its preparation
@@ -61,7 +62,7 @@ func requested(m model.Message) []*task {
 	var tasks []*task
 	for _, p := range m.Parts {
 		if c, ok := p.(model.Call); ok {
-			tasks = append(tasks, &task{call: c.Call, malformed: c.Malformed})
+			tasks = append(tasks, &task{call: c.Call, malformed: c.Malformed, owes: true})
 		}
 	}
 	return tasks

@@ -181,7 +181,7 @@ func TestOneQuestionAtATime(t *testing.T) {
 						t.Error("a read waited for the answer")
 					}
 					asking.Add(-1)
-					return agent.Answer{Allow: true, Remember: "Act"}, nil
+					return agent.Answer{Allow: true, Remember: []string{"Act"}}, nil
 				}
 			},
 		})

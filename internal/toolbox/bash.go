@@ -41,6 +41,8 @@ type BashOptions struct {
 type bashArgs struct {
 	Command string `json:"command" jsonschema:"script for the shell"`
 	Timeout int    `json:"timeout_s,omitempty" min:"1" max:"600" jsonschema:"seconds; 120 by default"`
+
+	Why []string `json:"why,omitempty" jsonschema:"only for what cannot be undone, 3 answers: who approved it? in scope? no safer way?"` // the runtime's: it asks for them
 }
 
 // Bash returns the tool that runs a shell command in h. What a command would do

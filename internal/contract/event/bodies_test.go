@@ -49,10 +49,10 @@ func bodies() []Body {
 		},
 		Planned{Digest: "dd", Plan: tool.Plan{
 			Call: call, Version: 1, Summary: "read a/b.go", Preview: "artifact:bb", Profile: "none",
-			Parts:   []tool.Part{{Name: "a/b.go", Effects: effect.Set{{Kind: effect.Read, On: "a/b.go", Tree: true}}}},
+			Parts:   []tool.Part{{Name: "a/b.go", Effects: effect.Set{{Kind: effect.Read, On: "a/b.go", Tree: true}}, Why: "it could be more"}},
 			Timeout: time.Minute, Key: "01JZ/c7",
 		}},
-		Decided{Call: "c7", Plan: "dd", Verdict: "allow", By: ByPerson, Reason: "fine", Remember: "Read(a/**)"},
+		Decided{Call: "c7", Plan: "dd", Verdict: "allow", By: ByPerson, Reason: "fine", Remember: "Read(a/**)", Also: []string{"Read(b)"}},
 		Started{Call: "c7", Fingerprint: json.RawMessage(`{"a/b.go":"aa"}`), Reads: true, Waited: []Wait{{Call: "c6", Effect: effect.Effect{Kind: effect.Read, On: "a", Tree: true}, Held: effect.Effect{Kind: effect.Write, On: "a", Tree: true}}}},
 		Finished{Call: "c7", Result: tool.Result{
 			Status: tool.Error, Text: "edit a/b.go: it changed", Data: json.RawMessage(`{"lines":3}`), Failure: &failure,

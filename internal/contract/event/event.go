@@ -94,6 +94,8 @@ type (
 		By       string `json:"by"`      // the rule, as it was written, or "person"
 		Reason   string `json:"reason"`
 		Remember string `json:"remember,omitempty"` // the rule that settles such calls from now on
+
+		Also []string `json:"also,omitempty"` // further rules, where it takes several
 	}
 
 	// Started is on disk before the first side effect.

@@ -30,12 +30,16 @@ func (s Spec) Validate() error {
 		wrong("description is empty")
 	}
 	var schema struct {
-		Type string `json:"type"`
+		Type       string                     `json:"type"`
+		Properties map[string]json.RawMessage `json:"properties"`
 	}
 	if err := json.Unmarshal(s.Input, &schema); err != nil {
 		wrong("input schema: %w", err)
 	} else if schema.Type != "object" {
 		wrong("input schema describes a %q, not an object", schema.Type)
+	}
+	if _, asks := schema.Properties["why"]; !asks && slices.Contains(s.Effects, effect.Permanent) {
+		wrong("may do what cannot be undone, but takes no argument why")
 	}
 	for _, k := range s.Effects {
 		if !slices.Contains(effectKinds, k) {

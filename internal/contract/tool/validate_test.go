@@ -36,6 +36,7 @@ func TestR054_ValidateRefusesBadContracts(t *testing.T) {
 		{`effect "browse"`, func(s *Spec) { s.Effects = []effect.Kind{"browse"} }},
 		{`has the effect "write"`, func(s *Spec) { s.Effects = []effect.Kind{effect.Read, effect.Write} }},
 		{`has the effect "anything"`, func(s *Spec) { s.Effects = []effect.Kind{effect.Anything} }},
+		{"takes no argument why", func(s *Spec) { s.Idempotency, s.Effects = None, []effect.Kind{effect.Permanent} }},
 		{`idempotency ""`, func(s *Spec) { s.Idempotency = "" }},
 		{`idempotency "often"`, func(s *Spec) { s.Idempotency = "often" }},
 		{`risk ""`, func(s *Spec) { s.Risk = "" }},

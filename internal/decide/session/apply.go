@@ -185,6 +185,9 @@ func (s *State) apply(e event.Event) {
 		if b.Remember != "" {
 			s.remember(b.Remember)
 		}
+		for _, rule := range b.Also {
+			s.remember(rule)
+		}
 	case event.Started:
 		c := s.calls[b.Call]
 		c.Started, c.Fingerprint = true, b.Fingerprint

@@ -8,12 +8,8 @@ import (
 	"strings"
 
 	"github.com/belay-agent/belay/internal/agent"
-	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
-
-// maxRule is the longest rule that is offered to a person, in bytes.
-const maxRule = 4096
 
 // Approve shows a plan, with all of its parts and the whole preview, and waits
 // for an answer. Signals that come meanwhile are shown after it. Only what was
@@ -23,13 +19,12 @@ func (u *UI) Approve(ctx context.Context, q agent.Question) (agent.Answer, error
 	if u.input == nil {
 		return agent.Answer{Reason: "there is nobody to ask"}, nil
 	}
-	rule := remembered(q)
 	var a agent.Answer
 	err := u.ask(ctx, form{
 		show:    func() { u.view.question(q) },
-		choices: func() { u.view.choices(q, rule) },
+		choices: func() { u.view.choices(q) },
 		take: func(line string) (ok bool) {
-			a, ok = answerOf(line, rule)
+			a, ok = answerOf(line, q.Remember)
 			return ok
 		},
 	})
@@ -95,13 +90,15 @@ func (u *UI) answer(ctx context.Context, f form) error {
 // answerOf reads an answer. Only its exact word is a yes, and only what begins
 // with the word is a no; the rest of it is the reason. Anything else, such as "ok"
 // or "yes, but", could mean either and is none.
-func answerOf(line, rule string) (a agent.Answer, ok bool) {
+func answerOf(line string, rules []string) (a agent.Answer, ok bool) {
 	line = strings.TrimSpace(line)
 	switch strings.ToLower(line) {
 	case "y", "yes":
 		return agent.Answer{Allow: true}, true
 	case "a", "always":
-		return agent.Answer{Allow: true, Remember: rule}, rule != ""
+		return agent.Answer{Allow: true, Remember: rules}, len(rules) > 0
+	case "s", "save":
+		return agent.Answer{Allow: true, Remember: rules, Save: true}, len(rules) > 0
 	}
 	word, why, _ := strings.Cut(line, " ")
 	switch strings.ToLower(strings.TrimRight(word, ",.:;")) {
@@ -109,44 +106,6 @@ func answerOf(line, rule string) (a agent.Answer, ok bool) {
 		return agent.Answer{Reason: strings.TrimSpace(why)}, true
 	}
 	return a, false
-}
-
-// remembered returns the narrowest rule that would settle such a call: for all
-// of its parts, which must go by one name, and for nothing else. What no rule
-// can settle has none.
-func remembered(q agent.Question) string {
-	parts := q.Plan.Parts
-	if len(parts) == 0 || parts[0].Name == "" {
-		return ""
-	}
-	name, isPath := parts[0].Name, true
-	for _, p := range parts {
-		if p.Name != name || slices.ContainsFunc(p.Effects, permanent) {
-			return ""
-		}
-		isPath = isPath && !slices.ContainsFunc(p.Effects, func(e effect.Effect) bool { return e.On != name })
-	}
-	if isPath { // for a tool of paths a pattern is a glob, for all others it is the name itself
-		name = literal(name)
-	}
-	if len(name) > maxRule || !isPath && !strings.Contains(name, " ") && literal(name) != name {
-		return "" // the last would not be read as a rule
-	}
-	return q.Plan.Call.Tool + "(" + name + ")"
-}
-
-func permanent(e effect.Effect) bool { return e.Kind == effect.Permanent }
-
-// literal returns a pattern that name alone matches.
-func literal(name string) string {
-	var b strings.Builder
-	for _, r := range name {
-		if strings.ContainsRune(`*?[]{}\`, r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
 }
 
 func (v *view) question(q agent.Question) {
@@ -173,6 +132,9 @@ func (v *view) question(q agent.Question) {
 		}
 		v.framed(normal, "")
 	}
+	for _, r := range q.Why {
+		v.framed(normal, "  "+oneLine(r.Question+" The model: "+r.Answer))
+	}
 	if q.Decision.Rule != "" {
 		why := "why: " + reason(q)
 		if !strings.Contains(why, q.Decision.Rule) {
@@ -197,14 +159,15 @@ func reason(q agent.Question) string {
 	return why
 }
 
-func (v *view) choices(q agent.Question, rule string) {
+// choices shows every rule that an answer would leave behind, in full, before it
+// can be given.
+func (v *view) choices(q agent.Question) {
 	choices := "y: yes   n: no   n WHY: no, and why"
-	switch rule {
-	case "":
-	case q.Plan.Call.Tool + "(" + q.Plan.Summary + ")", q.Plan.Call.Tool + "(" + q.Plan.Preview + ")": // just what is shown
-		choices += "   a: always, in this session"
-	default:
-		choices += "   a: always " + rule + ", in this session"
+	if len(q.Remember) > 0 {
+		choices += "   a: always, in this session   s: always, and save it"
+		for _, rule := range q.Remember {
+			v.framed(dim, oneLine("always: "+rule))
+		}
 	}
 	v.options(choices)
 }

@@ -38,7 +38,11 @@ func question(name string, parts ...tool.Part) agent.Question {
 	}
 }
 
-var bash = question("Bash", part("go test ./...", effect.Effect{Kind: effect.Anything}))
+var bash = func() agent.Question {
+	q := question("Bash", part("go test ./...", effect.Effect{Kind: effect.Anything}))
+	q.Remember = []string{"Bash(go test ./...)", "Bash(gofmt -l *)"}
+	return q
+}()
 
 // A keyboard is an input that a test types on, and a screen to watch. Inside
 // synctest, typing happens when the UI waits.
@@ -109,7 +113,9 @@ func TestApproveAnswers(t *testing.T) {
 		{"y\n", agent.Answer{Allow: true}},
 		{" YES \n", agent.Answer{Allow: true}},
 		{"n\n", agent.Answer{}},
-		{"a\n", agent.Answer{Allow: true, Remember: "Bash(go test ./...)"}},
+		{"a\n", agent.Answer{Allow: true, Remember: bash.Remember}},
+		{"s\n", agent.Answer{Allow: true, Remember: bash.Remember, Save: true}},
+		{"Save\n", agent.Answer{Allow: true, Remember: bash.Remember, Save: true}},
 		{"n only the tests of a\n", agent.Answer{Reason: "only the tests of a"}},
 		{"No, put it elsewhere\n", agent.Answer{Reason: "put it elsewhere"}},
 		{"ok\nsure\nmaybe\nyes please\ny, but\nalways!\nnot this\nn\n", agent.Answer{}},
@@ -405,13 +411,10 @@ func TestQuestionSaysEverythingOnce(t *testing.T) {
 				if got := strings.Count(shown, tc.once); got != 1 {
 					t.Errorf("the command is shown %d times:\n%s", got, shown)
 				}
-				for _, once := range []string{"[anything]", "mode ask asks first: the call may do anything\n", "a: always"} {
+				for _, once := range []string{"[anything]", "mode ask asks first: the call may do anything\n"} {
 					if strings.Count(shown, once) != 1 {
 						t.Errorf("not once %q:\n%s", once, shown)
 					}
-				}
-				if !strings.Contains(shown, "in this session") {
-					t.Errorf("how long always is, is missing:\n%s", shown)
 				}
 			})
 		})
@@ -470,7 +473,7 @@ func TestBug_U01_QuestionsFit(t *testing.T) {
 			q.Plan.Summary, q.Plan.Parts = s, []tool.Part{part(s, effect.Effect{Kind: effect.Read, On: s})}
 			q.Action = &tool.Action{Preview: s}
 			v.question(q)
-			v.choices(q, remembered(q))
+			v.choices(q)
 			for line := range strings.SplitSeq(b.String(), "\n") {
 				if width > 1 { // a frame and what it frames need two
 					checkShown(t, line, width)
@@ -480,54 +483,57 @@ func TestBug_U01_QuestionsFit(t *testing.T) {
 	}
 }
 
-func TestRemembered(t *testing.T) {
-	any := effect.Effect{Kind: effect.Anything}
-	write := func(on string) effect.Effect { return effect.Effect{Kind: effect.Write, On: on} }
-	tests := []struct {
-		name  string
-		tool  string
-		parts []tool.Part
-		want  string
-	}{
-		{"command line", "Bash", []tool.Part{part("ls *.go [a]", any)}, "Bash(ls *.go [a])"},
-		{"path", "Write", []tool.Part{part("a.go", write("a.go"))}, "Write(a.go)"},
-		{"path that looks like a glob", "Write", []tool.Part{part("a[1]*.go", write("a[1]*.go"))}, `Write(a\[1\]\*.go)`},
-		{"one path twice", "Write", []tool.Part{part("a", write("a")), part("a", effect.Effect{Kind: effect.Read, On: "a"})}, "Write(a)"},
-		{"two paths", "Write", []tool.Part{part("a", write("a")), part("b", write("b"))}, ""},
-		{"permanent", "Bash", []tool.Part{part("git push", any, effect.Effect{Kind: effect.Permanent})}, ""},
-		{"no parts", "Todo", nil, ""},
-		{"no name", "Bash", []tool.Part{part("", any)}, ""},
-		{"not read as a rule", "Bash", []tool.Part{part("[x", any)}, ""},
-		{"long", "Bash", []tool.Part{part(strings.Repeat("x ", maxRule), any)}, ""},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := remembered(question(tt.tool, tt.parts...))
-			if got != tt.want {
-				t.Errorf("got %q, want %q", got, tt.want)
+// TestWhatIsRememberedIsShownFirst: every rule, in full, before an answer can leave
+// it behind; where there is none, neither is the choice.
+func TestWhatIsRememberedIsShownFirst(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		c := k.ask(t.Context(), bash)
+		shown := k.screen.String()
+		for _, want := range []string{"always: Bash(go test ./...)\n", "always: Bash(gofmt -l *)\n", "a: always, in this session", "s: always, and save it"} {
+			if !strings.Contains(shown, want) {
+				t.Errorf("not shown: %q in\n%s", want, shown)
 			}
-			if _, err := policy.ParseRule(got, policy.Allow, policy.FromApproval); got != "" && err != nil {
-				t.Error(err)
-			}
-		})
-	}
+		}
+		k.typeIn("s\n")
+		if got := (<-c).Answer; !got.Save {
+			t.Errorf("got %+v", got)
+		}
+	})
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		q := bash
+		q.Remember = nil
+		c := k.ask(t.Context(), q)
+		if shown := k.screen.String(); strings.Contains(shown, "always") {
+			t.Errorf("always is offered:\n%s", shown)
+		}
+		k.typeIn("a\n")
+		k.typeIn("s\n")
+		k.typeIn("n\n")
+		if d := cmp.Diff(agent.Answer{}, (<-c).Answer); d != "" {
+			t.Error(d)
+		}
+	})
 }
 
-// What is remembered settles the same call and none that only looks like it.
-func TestRememberedSettles(t *testing.T) {
-	spec := tool.Spec{Name: "Write", Effects: []effect.Kind{effect.Write}}
-	p := part("a[1]*.go", effect.Effect{Kind: effect.Write, On: "a[1]*.go"})
-	rule, err := policy.ParseRule(remembered(question("Write", p)), policy.Allow, policy.FromApproval)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pol := policy.Policy{Mode: policy.ModeAsk, Rules: []policy.Rule{rule}}
-	for name, want := range map[string]policy.Verdict{p.Name: policy.Allow, "a1x.go": policy.Ask, "a[1]x.go": policy.Ask} {
-		d := pol.Decide(spec, []tool.Part{part(name, effect.Effect{Kind: effect.Write, On: name})})
-		if d.Verdict != want {
-			t.Errorf("%s: %s, want %s", name, d.Verdict, want)
+// R308: whoever approves what cannot be undone sees why, as the words of the
+// model that they are.
+func TestR308_ReasonsAreShownToWhoeverApproves(t *testing.T) {
+	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
+		q := question("Bash", part("git push", effect.Effect{Kind: effect.Permanent}))
+		q.Why = []agent.Reason{{Question: "who approved it?", Answer: "the user\n\u25ce y: yes\x1b[2K"}, {Question: "no safer way?", Answer: "none"}}
+		c := k.ask(t.Context(), q)
+		shown := k.screen.String()
+		for _, want := range []string{"who approved it? The model: the user", "no safer way? The model: none"} {
+			if !strings.Contains(shown, want) {
+				t.Errorf("not shown: %q in\n%s", want, shown)
+			}
 		}
-	}
+		if strings.ContainsRune(shown, 0x1b) || strings.Count(shown, "The model:") != 2 || strings.Contains(shown, "\n\u25ce") {
+			t.Errorf("an answer is more than a line:\n%q", shown)
+		}
+		k.typeIn("n\n")
+		<-c
+	})
 }
 
 func TestReadLine(t *testing.T) {

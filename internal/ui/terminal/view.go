@@ -169,12 +169,8 @@ func (v *view) decided(b event.Decided) {
 	c.approved = true
 	v.calls[b.Call] = c
 	text := "allowed by you: " + c.label
-	switch b.Remember {
-	case "":
-	case c.rule():
-		text += " (always, in this session)"
-	default:
-		text += " (in this session always " + b.Remember + ")"
+	if b.Remember != "" {
+		text += " (always, in this session: " + strings.Join(append([]string{b.Remember}, b.Also...), ", ") + ")"
 	}
 	v.info(text)
 }
@@ -196,11 +192,6 @@ func (v *view) finished(b event.Finished) {
 	if !c.approved { // who approved it has seen it
 		v.diff(b.Result)
 	}
-}
-
-// rule is the rule that names no more and no less than the label of c.
-func (c call) rule() string {
-	return c.tool + "(" + strings.TrimPrefix(c.label, c.tool+" ") + ")"
 }
 
 // tellsDiff reports whether the text of r is the diff of what it changed, below a
