@@ -65,6 +65,7 @@ func (c change) intents() []edit.Intent {
 
 // action is the action of making what work works out.
 func (f *changer) action(ctx context.Context, in tool.Input, work maker) (*tool.Action, error) {
+	work = unmarked(work)
 	asks, settle := false, settler(refuse)
 	if in.Asks {
 		settle = func(target, []edit.Conflict) (func(edit.Conflict) []byte, error) {

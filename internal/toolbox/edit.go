@@ -221,6 +221,9 @@ const copyExactly = "read the lines again and copy them exactly, spaces and tabs
 
 // noMatch says what in text is nearest to old.
 func noMatch(text, old string) *tool.Failure {
+	if f := markedOld(text, old); f != nil {
+		return f
+	}
 	f := &tool.Failure{
 		Kind: tool.NoMatch, Message: "old is not in the file",
 		Hint: copyExactly,

@@ -170,7 +170,11 @@ func (s sheet) block(n int) int {
 
 // missing says what in s is nearest to h.
 func (h patchHunk) missing(s sheet, from int) *tool.Failure {
-	f := noMatch(s.text, strings.Join(h.old, "\n")+"\n")
+	old := strings.Join(h.old, "\n") + "\n"
+	if f := markedOld(s.text, old); f != nil {
+		return f
+	}
+	f := noMatch(s.text, old)
 	f.Message = fmt.Sprintf("its %d lines of context and removal are not in the file", len(h.old))
 	if n := slices.IndexFunc(h.exactly(s, 0), func(l landing) bool { return l.line < from }); n >= 0 {
 		f.Hint = "they stand before an earlier hunk: put hunks in the order of the file"

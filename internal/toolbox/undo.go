@@ -44,6 +44,10 @@ func Undo(w *workspace.Workspace, history func() (*undo.History, error)) tool.To
 			return nil, err
 		}
 		found, err := h.Select(scope)
+		if at, _, e := w.Link(args.File); e == nil && errors.Is(err, undo.ErrNothing) { // the link, not what it leads to
+			scope.File = at
+			found, err = h.Select(scope)
+		}
 		if errors.Is(err, undo.ErrNothing) {
 			return nil, &tool.Failure{Kind: tool.NoChange, Message: err.Error(), Hint: "belay log shows what was changed"}
 		}
@@ -196,26 +200,40 @@ func (u *undoing) allowed(i edit.Intent) error {
 }
 
 // look returns what is at path now.
-func (u *undoing) look(path string) (undo.File, error) {
-	f, err := u.w.OpenRaw(path)
+func (u *undoing) look(file string) (undo.File, error) {
+	if at, target, err := u.w.Link(file); err == nil && at == file {
+		return undo.File{Exists: true, Bytes: target, Mode: edit.Link}, nil
+	}
+	f, err := u.w.OpenRaw(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return undo.File{}, nil
+		return undo.File{}, u.moved(file)
 	case err != nil:
 		return undo.File{}, err
 	}
 	defer f.Close()
-	switch {
-	case f.Path != path && workspace.Folded(f.Path) == workspace.Folded(path):
-		return undo.File{}, fmt.Errorf("it is spelled %s now", f.Path)
-	case f.Path != path:
-		return undo.File{}, fmt.Errorf("it is a link to %s now", f.Path)
+	if err := u.moved(file); err != nil {
+		return undo.File{}, err
 	}
 	if f.Size > workspace.MaxFile {
 		return undo.File{}, workspace.ErrTooLarge
 	}
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, workspace.MaxFile))
 	return undo.File{Exists: true, Bytes: b, Mode: fmt.Sprintf("%04o", f.Mode.Perm())}, err
+}
+
+// moved says that a file is not where its path leads now, if it is not.
+func (u *undoing) moved(file string) error {
+	at, err := u.w.Resolve(file)
+	switch {
+	case err != nil:
+		return err
+	case at != file && workspace.Folded(at) == workspace.Folded(file):
+		return fmt.Errorf("it is spelled %s now", at)
+	case at != file:
+		return fmt.Errorf("a directory of it is a link now, it would be %s", at)
+	}
+	return nil
 }
 
 // action is the action of taking back what was planned.

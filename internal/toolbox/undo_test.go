@@ -149,7 +149,10 @@ func (p *past) tree() map[string]string {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		b, _, _ := e.Bytes()
+		b, _, err := e.Bytes()
+		if target, e := e.Target(); err != nil && e == nil {
+			b = []byte("-> " + target)
+		}
 		out[e.Path] = fmt.Sprintf("%s %s", e.Info.Mode(), b)
 	}
 	return out
@@ -234,7 +237,7 @@ func TestR117_UndoLeavesWhatItCannotTakeBack(t *testing.T) {
 	r := p.call(p.undo, `{}`, nil)
 	want := `took back what c4 changed: d
 left as it is:
-  c: it is a link to d now
+  c: it is a link now
   b: file has 2 names (hard links), of which all but this would keep the old content
   a: what c1 wrote there was changed since; lines 2-2`
 	if r.Status != tool.Partial || r.Text != want {
@@ -260,7 +263,7 @@ left as it is:
 // the others are taken back by the next undo.
 func TestPromise_P08_AnUndoThatACrashCutOffIsSettled(t *testing.T) {
 	files := map[string]string{"a": "a\n", "b": "b\n", "c": "c\n"}
-	for done := range 5 {
+	for done := range 6 {
 		t.Run(fmt.Sprint(done), func(t *testing.T) {
 			p := newPast(t, t.TempDir(), files)
 			zero := p.tree()
@@ -268,6 +271,11 @@ func TestPromise_P08_AnUndoThatACrashCutOffIsSettled(t *testing.T) {
 				p.change(Edit(p.w), fmt.Sprintf(`{"path":%q,"old":%q,"new":"x"}`, path, path))
 			}
 			p.change(Write(p.w), `{"path":"new/f","content":"f\n"}`)
+			p.command(func() {
+				if err := os.Symlink("a", filepath.Join(p.dir, "link")); err != nil {
+					t.Fatal(err)
+				}
+			})
 			a, err := p.undo.Prepare(t.Context(), tool.Input{Args: json.RawMessage(`{}`)})
 			if err != nil {
 				t.Fatal(err)
@@ -319,4 +327,51 @@ func TestUndoOfMoreFilesThanOneCallTakes(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	p.want(map[string]string{})
+}
+
+// What a command did to links comes back and can be done again. What they lead to
+// is left alone, inside and outside.
+func TestPromise_P08_LinksComeBack(t *testing.T) {
+	p := newPast(t, t.TempDir(), map[string]string{"a": "a\n", "b": "b\n", "dir/c": "c\n", "later": "l\n"})
+	at := func(name string) string { return filepath.Join(p.dir, name) }
+	do := func(errs ...error) {
+		t.Helper()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outside := filepath.Join(t.TempDir(), "f")
+	do(os.WriteFile(outside, []byte("theirs\n"), 0o644))
+	for name, target := range map[string]string{"gone": "a", "moved": "a", "dead": "nowhere", "out": outside, "folder": "dir", "sub": "dir"} {
+		do(os.Symlink(target, at(name)))
+	}
+	zero := p.tree()
+	p.command(func() {
+		do(os.Remove(at("gone")), os.Remove(at("moved")), os.Remove(at("dead")), os.Remove(at("out")), os.Remove(at("b")))
+		do(os.Symlink(outside, at("moved")), os.Symlink("a", at("b")), os.Mkdir(at("new"), 0o755), os.Symlink("../a", at("new/l")))
+		put(t, p.dir, "dead", "no link\n")
+		do(os.Remove(at("folder")))
+		put(t, p.dir, "folder/x", "x\n")
+	})
+	one := p.tree()
+	for range 2 {
+		// A directory is in the place of a link: what is in it goes first.
+		if r := p.call(p.undo, `{}`, nil); r.Status != tool.Partial || !strings.Contains(r.Text, "left as it is:\n  folder: ") || strings.Contains(r.Text, "folder/x: ") {
+			t.Errorf("undo: %s", r.Text)
+		}
+		for _, step := range []struct {
+			args string
+			want map[string]string // nil: not yet
+		}{{`{}`, zero}, {`{"redo":true}`, nil}, {`{"redo":true}`, one}} {
+			if r := p.call(p.undo, step.args, nil); r.Status != tool.Success {
+				t.Errorf("%s: %s", step.args, r.Text)
+			}
+			if step.want != nil {
+				p.want(step.want)
+			}
+		}
+	}
+	if b, err := os.ReadFile(outside); err != nil || string(b) != "theirs\n" {
+		t.Errorf("outside: %q, %v", b, err)
+	}
 }

@@ -34,11 +34,18 @@ type Intent struct {
 	Result  string   `json:"result,omitempty"` // digest of the file after it; "" if removed or not yet done
 	Regions []Region `json:"regions"`          // in ascending order, not overlapping
 	Remove  bool     `json:"remove,omitempty"`
-	Mode    string   `json:"mode,omitempty"`    // octal permission bits, such as "0755"; "" keeps
+	Mode    string   `json:"mode,omitempty"`    // octal permission bits, such as "0755", or Link; "" keeps
 	Was     string   `json:"was,omitempty"`     // the bits before, where they changed or the file is removed; "" if nobody knows
 	Parents int      `json:"parents,omitempty"` // how many directories, from the file's own up, were made to create it
 	Inexact string   `json:"inexact,omitempty"` // how the match was loosened, if it was
 }
+
+// Link is the Mode, and the Was, of a symbolic link. Its bytes are where it leads.
+const Link = "link"
+
+// Links reports whether i is about a link, before the change or after it: Path is
+// then the link itself.
+func (i Intent) Links() bool { return i.Mode == Link || i.Was == Link }
 
 // A Region is a range of bytes and what replaces it. Events keep where and how
 // long it is, never the bytes: those are in the images that Base and Result
@@ -75,8 +82,8 @@ func (i Intent) Validate() error {
 		return fmt.Errorf("%w: a removal has a base and nothing else", ErrInvalid)
 	}
 	for _, mode := range []string{i.Mode, i.Was} {
-		if m, err := strconv.ParseUint(mode, 8, 32); mode != "" && (err != nil || m > 0o777) {
-			return fmt.Errorf("%w: mode %q is not octal permission bits", ErrInvalid, mode)
+		if m, err := strconv.ParseUint(mode, 8, 32); mode != "" && mode != Link && (err != nil || m > 0o777) {
+			return fmt.Errorf("%w: mode %q is neither octal permission bits nor a link", ErrInvalid, mode)
 		}
 	}
 	end := 0

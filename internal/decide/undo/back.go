@@ -11,8 +11,10 @@ import (
 type File struct {
 	Exists bool
 	Bytes  []byte
-	Mode   string // octal permission bits
+	Mode   string // octal permission bits; edit.Link for a link, whose bytes are where it leads
 }
+
+func (f File) link() bool { return f.Mode == edit.Link }
 
 // An Images finds bytes by their digest.
 type Images func(digest string) ([]byte, error)
@@ -40,12 +42,16 @@ func back(c Change, file File, images Images) (File, *Left) {
 		return File{}, &Left{Path: c.Edit.Path, Call: c.Call, Why: fmt.Sprintf(format, a...)}
 	}
 	switch e := c.Edit; {
-	case e.Remove && file.Exists && edit.Digest(file.Bytes) == e.Base:
+	case e.Remove && file.Exists && edit.Digest(file.Bytes) == e.Base && file.link() == (e.Was == edit.Link):
 		return file, nil
 	case e.Remove && file.Exists:
 		return leave("%s removed it, and someone made it anew", c.Call)
 	case e.Base == "" && !file.Exists:
 		return file, nil
+	case !e.Remove && file.Exists && file.link() && e.Mode != edit.Link:
+		return leave("it is a link now")
+	case !e.Remove && file.Exists && !file.link() && e.Mode == edit.Link:
+		return leave("it is no link any more")
 	case e.Base == "" && edit.Digest(file.Bytes) != e.Result:
 		return leave("%s created it, and it was changed since", c.Call)
 	case e.Base == "":
@@ -131,8 +137,8 @@ func between(path string, now, then File) (edit.Intent, bool) {
 		return i, true
 	}
 	i.Result, i.Regions = edit.Digest(then.Bytes), edit.Between(now.Bytes, then.Bytes)
-	if then.Mode != now.Mode {
+	if then.Mode != now.Mode || then.link() {
 		i.Mode, i.Was = then.Mode, now.Mode
 	}
-	return i, i.Base != i.Result || i.Mode != ""
+	return i, i.Base != i.Result || i.Mode != i.Was
 }

@@ -259,6 +259,9 @@ func TestBackSaysWhyNot(t *testing.T) {
 	removal := edit.Intent{Path: "f", Base: edit.Digest(old), Remove: true, Was: "0600"}
 	creation := edit.Intent{Path: "f", Result: edit.Digest(made), Regions: []edit.Region{{Len: 5}}}
 	mode := edit.Intent{Path: "f", Base: edit.Digest(old), Result: edit.Digest(old), Mode: "0755", Was: "0600"}
+	relinked := edit.Intent{Path: "f", Base: change.Base, Result: change.Result, Regions: change.Regions, Mode: edit.Link, Was: edit.Link}
+	unlinked := edit.Intent{Path: "f", Base: removal.Base, Remove: true, Was: edit.Link}
+	link := func(b []byte) File { return File{Exists: true, Bytes: b, Mode: edit.Link} }
 	lost := edit.Intent{Path: "f", Base: edit.Digest([]byte("?")), Remove: true}
 	is := func(b []byte) File { return File{Exists: true, Bytes: b, Mode: "0644"} }
 	tests := map[string]struct {
@@ -280,6 +283,15 @@ func TestBackSaysWhyNot(t *testing.T) {
 		"created and changed":       {creation, is(old), edit.Intent{}, "c1 created it, and it was changed since"},
 		"permissions":               {mode, File{true, old, "0755"}, edit.Intent{Path: "f", Base: mode.Base, Result: mode.Base, Mode: "0600", Was: "0755"}, ""},
 		"permissions set by a user": {mode, is(old), edit.Intent{}, ""},
+		"link led elsewhere": {relinked, link(made), edit.Intent{
+			Path: "f", Base: change.Result, Result: change.Base, Regions: edit.Between(made, old), Mode: edit.Link, Was: edit.Link,
+		}, ""},
+		"link led back":               {relinked, link(old), edit.Intent{}, ""},
+		"link that is a file now":     {relinked, is(made), edit.Intent{}, "it is no link any more"},
+		"file that is a link now":     {change, link(made), edit.Intent{}, "it is a link now"},
+		"link removed":                {unlinked, File{}, edit.Intent{Path: "f", Result: removal.Base, Mode: edit.Link, Regions: edit.Between(nil, old)}, ""},
+		"link removed and back":       {unlinked, link(old), edit.Intent{}, ""},
+		"link removed, and a file is": {unlinked, is(old), edit.Intent{}, "c1 removed it, and someone made it anew"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

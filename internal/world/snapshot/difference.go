@@ -72,15 +72,15 @@ func (d *difference) at(path string, before, after *tree) {
 	case d.until > 0 && max(now.Mtime, now.Ctime, after.emptied(path, now)) > d.until:
 		d.miss(path, "changed after Belay was stopped, by the command or by you")
 	case was.link() && now.link() && was.Target == now.Target:
-	case was.link() || now.link():
-		d.miss(path, "a link")
-	case was != none && !was.regular() || now != none && !now.regular():
-		d.miss(path, "not a regular file")
-	case was != none && was.At == notKept:
+	case was.link() && was.Target == "" || now.link() && now.Target == "":
+		d.miss(path, "a link that could not be read")
+	case was != none && !was.kept() || now != none && !now.kept():
+		d.miss(path, "neither a file nor a link")
+	case was.regular() && was.At == notKept:
 		if now == none || was.Size != now.Size || was.Mtime != now.Mtime || was.Mode != now.Mode {
 			d.miss(path, d.store.why(was))
 		}
-	case now != none && now.At == notKept:
+	case now.regular() && now.At == notKept:
 		d.miss(path, d.store.why(now))
 	default:
 		if err := d.add(path, was, now, before.missing(path)); err != nil {
@@ -128,13 +128,13 @@ func (d *difference) add(path string, was, now entry, parents int) error {
 	var before, after []byte
 	var err error
 	if was != (entry{}) {
-		if before, err = d.store.pack.get(was); err != nil {
+		if before, err = d.bytes(was); err != nil {
 			return err
 		}
 		i.Base = edit.Digest(before)
 	}
 	if now != (entry{}) {
-		if after, err = d.store.pack.get(now); err != nil {
+		if after, err = d.bytes(now); err != nil {
 			return err
 		}
 		i.Result = edit.Digest(after)
@@ -144,7 +144,7 @@ func (d *difference) add(path string, was, now entry, parents int) error {
 		i.Remove, i.Was = true, was.perm()
 	case i.Base == "":
 		i.Mode, i.Parents = now.perm(), parents
-	case was.Mode != now.Mode:
+	case was.Mode != now.Mode || now.link():
 		i.Mode, i.Was = now.perm(), was.perm()
 	case i.Base == i.Result:
 		return nil
@@ -165,6 +165,14 @@ func (d *difference) add(path string, was, now entry, parents int) error {
 	}
 	d.edits = append(d.edits, i)
 	return nil
+}
+
+// bytes returns what a file held, or where a link led.
+func (d *difference) bytes(e entry) ([]byte, error) {
+	if e.link() {
+		return []byte(e.Target), nil
+	}
+	return d.store.pack.get(e)
 }
 
 // fits reports whether there is room for i.

@@ -188,6 +188,28 @@ func TestAChangeThatLeavesTheTimesAloneShows(t *testing.T) {
 	}
 }
 
+// Links are links, whatever they lead to: what is there is not followed.
+func TestPromise_P08_LinksAreCovered(t *testing.T) {
+	p := newPlace(t, map[string]string{"a": "a\n", "b": "b\n", "dir/c": "c\n"})
+	at := func(name string) string { return filepath.Join(p.root, name) }
+	for name, target := range map[string]string{"gone": "a", "moved": "a", "dead": "nowhere", "same": "a", "folder": "dir", "tofile": "../x"} {
+		p.do(os.Symlink(target, at(name)))
+	}
+	p.before("c1")
+	for _, name := range []string{"gone", "moved", "same", "tofile", "b"} {
+		p.do(os.Remove(at(name)))
+	}
+	for name, target := range map[string]string{"moved": "b", "same": "a", "b": "/etc/passwd", "new/l": "..", "dir2": "folder"} {
+		p.do(os.MkdirAll(filepath.Dir(at(name)), 0o755))
+		p.do(os.Symlink(target, at(name)))
+	}
+	p.write("tofile", "../x")
+	p.want("c1",
+		`b: "b\n" -> "/etc/passwd" 0644>link`, `dir2: none -> "folder" >link`, `gone: "a" -> none link>`, `moved: "a" -> "b" link>link`,
+		`new/l: none -> ".." 1 parents >link`, `tofile: "../x" -> "../x" link>0644`,
+	)
+}
+
 func TestR126_WhatIsNotCoveredIsSaid(t *testing.T) {
 	p := newPlace(t, map[string]string{"a": "a\n", "big": strings.Repeat("x", 101), "dir/b": "b\n"})
 	p.do(os.Symlink("a", filepath.Join(p.root, "link")))
@@ -202,7 +224,7 @@ func TestR126_WhatIsNotCoveredIsSaid(t *testing.T) {
 	p.do(os.Remove(filepath.Join(p.root, "link")))
 	p.do(os.Symlink("big", filepath.Join(p.root, "link")))
 	p.write("a", "A\n")
-	p.want("c2", `a: "a\n" -> "A\n"`, "undo does not cover these changes: big (over 0 MiB), link (a link)")
+	p.want("c2", `a: "a\n" -> "A\n"`, `link: "a" -> "big" link>link`, "undo does not cover these changes: big (over 0 MiB)")
 
 	p.do(p.Close())
 	p.o.Total, p.o.File = 3, 0

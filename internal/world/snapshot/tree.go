@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/belay-agent/belay/internal/contract/edit"
 )
 
 // A tree is what was in the workspace at some time. It is not changed.
@@ -46,14 +48,22 @@ func entryOf(info fs.FileInfo, began time.Time) entry {
 func (e entry) regular() bool { return e.Mode.IsRegular() && e.Mode != 0 }
 func (e entry) link() bool    { return e.Mode&fs.ModeSymlink != 0 }
 
+// kept reports whether e is of a kind that can come back.
+func (e entry) kept() bool { return e.regular() || e.link() }
+
 // same reports whether now is certainly what e was, and e is kept if it can be.
 func (e entry) same(now entry) bool {
 	return !e.Racy && e.Mode == now.Mode && e.Size == now.Size && e.Mtime == now.Mtime &&
 		e.Ctime == now.Ctime && e.Inode == now.Inode && !(e.regular() && e.At == notKept)
 }
 
-// perm returns the permission bits as an intent has them.
-func (e entry) perm() string { return fmt.Sprintf("%04o", e.Mode.Perm()) }
+// perm returns the permission bits as an intent has them, or edit.Link.
+func (e entry) perm() string {
+	if e.link() {
+		return edit.Link
+	}
+	return fmt.Sprintf("%04o", e.Mode.Perm())
+}
 
 // A marker says on disk that a call has begun.
 type marker struct {

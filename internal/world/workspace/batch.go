@@ -201,10 +201,7 @@ func (f *folder) commit(c *change) error {
 	}
 	c.moved = true
 	failpoint.Hit("workspace exchanged")
-	have, err := f.digest(c.temp)
-	if c.link {
-		have, err = f.target(c.temp)
-	}
+	have, err := f.digestOf(c.temp, c.link)
 	if err != nil || have != c.Base {
 		return &StaleError{Path: c.path, Want: c.Base, Have: have}
 	}
@@ -271,6 +268,11 @@ func (f *folder) kept(c *change, err error) error {
 
 // holds reports whether name is the file made for c, with the bytes it was given.
 func (f *folder) holds(name string, c *change) bool {
+	if c.toLink() {
+		info, err := f.root.Lstat(name)
+		have, e := f.target(name)
+		return err == nil && e == nil && os.SameFile(info, c.made) && have == edit.Digest(c.after)
+	}
 	file, info, err := open(f.root, name)
 	if err != nil {
 		return false
@@ -292,6 +294,14 @@ func (f *folder) digest(name string) (string, error) {
 		return "", err
 	}
 	return edit.Digest(raw), nil
+}
+
+// digestOf is digest, or target of what should be a link.
+func (f *folder) digestOf(name string, link bool) (string, error) {
+	if link {
+		return f.target(name)
+	}
+	return f.digest(name)
 }
 
 // target returns the digest of where a link leads.

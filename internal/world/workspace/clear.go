@@ -32,7 +32,7 @@ func (w *Workspace) Clear(temp string, edits []edit.Intent) error {
 }
 
 func (w *Workspace) clear(temp string, e edit.Intent) error {
-	at, err := w.resolve(e.Path)
+	at, _, err := w.place(e)
 	if err != nil {
 		return err
 	}
@@ -61,10 +61,7 @@ func (w *Workspace) clear(temp string, e edit.Intent) error {
 
 // clear removes left, unless it may hold what someone else has saved as name.
 func (f *folder) clear(left, name string, e edit.Intent) error {
-	have, err := f.digest(left)
-	if errors.Is(err, ErrNotRegular) && e.Remove {
-		have, err = f.target(left)
-	}
+	have, err := f.either(left, e)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -73,7 +70,7 @@ func (f *folder) clear(left, name string, e edit.Intent) error {
 	case have == e.Base, have == e.Result, e.Base == "": // what creates a file replaces none
 		return f.root.Remove(left)
 	}
-	target, err := f.digest(name)
+	target, err := f.either(name, e)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
@@ -85,13 +82,22 @@ func (f *folder) clear(left, name string, e edit.Intent) error {
 	return fmt.Errorf("%w: bytes that may be nowhere else are in %s", ErrStale, f.path(left))
 }
 
+// either returns the digest of a file or, if e may be about one, of a link.
+func (f *folder) either(name string, e edit.Intent) (string, error) {
+	have, err := f.digest(name)
+	if errors.Is(err, ErrNotRegular) && (e.Remove || e.Links()) {
+		return f.target(name)
+	}
+	return have, err
+}
+
 // giveBack puts left where name is, which holds what e made, and removes that;
 // unless someone saves once more at this very moment.
 func (f *folder) giveBack(left, name string, e edit.Intent) error {
 	if err := f.exchange(left, name); err != nil {
 		return err
 	}
-	if have, err := f.digest(left); err == nil && have == e.Result {
+	if have, err := f.either(left, e); err == nil && have == e.Result {
 		return f.root.Remove(left)
 	}
 	return fmt.Errorf("%w: bytes that may be nowhere else are in %s", ErrStale, f.path(left))

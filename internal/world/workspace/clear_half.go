@@ -56,7 +56,7 @@ func (w *Workspace) takeBack(temp string, edits []edit.Intent) error {
 
 // half finds the file of e. Its folder is nil if there is none.
 func (w *Workspace) half(left string, e edit.Intent) (half, error) {
-	at, err := w.resolve(e.Path)
+	at, _, err := w.place(e)
 	if err != nil {
 		return half{}, err
 	}
@@ -69,10 +69,7 @@ func (w *Workspace) half(left string, e edit.Intent) (half, error) {
 
 // holds returns the digest of a file of the folder, "" if there is none.
 func (h half) holds(name string) (string, error) {
-	have, err := h.folder.digest(name)
-	if errors.Is(err, ErrNotRegular) && h.Remove {
-		have, err = h.folder.target(name)
-	}
+	have, err := h.folder.either(name, h.Intent)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -22,6 +22,10 @@ func TestClear(t *testing.T) {
 	)
 	change := edit.Intent{Path: "d/f", Base: edit.Digest([]byte(old)), Result: edit.Digest([]byte(new))}
 	create := edit.Intent{Path: "d/f", Result: edit.Digest([]byte(new))}
+	relink, unlink := change, edit.Intent{Path: "d/f", Base: change.Base, Remove: true, Was: edit.Link}
+	relink.Mode, relink.Was = edit.Link, edit.Link
+	makeLink := create
+	makeLink.Mode = edit.Link
 	type files map[string]string
 	for _, tt := range []struct {
 		name       string
@@ -45,6 +49,12 @@ func TestClear(t *testing.T) {
 		{"created", create, files{"d/f": new}, files{"d/f": new}, false},
 		{"created by someone else", create, files{"d/f": "theirs", "d/.belay-T": new}, files{"d/f": "theirs"}, false},
 		{"no directory", create, files{}, files{}, false},
+		{"a link not exchanged", relink, files{"d/f": "-> " + old, "d/.belay-T": "-> " + new}, files{"d/f": "-> " + old}, false},
+		{"a link exchanged", relink, files{"d/f": "-> " + new, "d/.belay-T": "-> " + old}, files{"d/f": "-> " + new}, false},
+		{"a link exchanged for another", relink, files{"d/f": "-> " + new, "d/.belay-T": "-> theirs"}, files{"d/f": "-> theirs"}, false},
+		{"a link exchanged for a file", relink, files{"d/f": "-> " + new, "d/.belay-T": "theirs"}, files{"d/f": "theirs"}, false},
+		{"a link not made", makeLink, files{"d/.belay-T": "-> " + new}, files{}, false},
+		{"a link removed", unlink, files{"d/.belay-T": "-> " + old}, files{}, false},
 		{"of another change", change, files{"d/f": old, "d/.belay-U": "ne"}, files{"d/f": old, "d/.belay-U": "ne"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -170,6 +180,11 @@ func contents(t *testing.T, dir string) map[string]string {
 			return err
 		}
 		b, err := os.ReadFile(path)
+		if d.Type()&os.ModeSymlink != 0 {
+			var target string
+			target, err = os.Readlink(path)
+			b = []byte("-> " + target)
+		}
 		rel, _ := filepath.Rel(dir, path)
 		got[filepath.ToSlash(rel)] = string(b)
 		return err

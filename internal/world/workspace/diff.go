@@ -42,13 +42,13 @@ func (w *Workspace) describe(changes []*change) Diff {
 			}
 			d.Parents[c.path] = n
 		}
-		if c.info != nil && !c.link && (c.Remove || c.mode() != c.info.Mode().Perm()) {
+		if c.info != nil && (c.Remove || c.was() != c.is()) {
 			if d.Was == nil {
 				d.Was = make(map[string]string)
 			}
-			d.Was[c.path] = fmt.Sprintf("%04o", c.info.Mode().Perm())
+			d.Was[c.path] = c.was()
 		}
-		if c.info != nil && !c.Remove && !c.same() && links(c.info) > 1 {
+		if c.info != nil && !c.link && !c.Remove && !c.same() && links(c.info) > 1 {
 			if d.Names == nil {
 				d.Names = make(map[string]uint64)
 			}
@@ -80,12 +80,12 @@ func (d *Diff) show(c *change, out *strings.Builder) {
 	if c.Remove {
 		to = "/dev/null"
 	}
-	if c.info != nil && !c.Remove && c.mode() != c.info.Mode().Perm() {
-		fmt.Fprintf(out, "mode %04o to %04o: %s\n", c.info.Mode().Perm(), c.mode(), label("", c.path))
-	}
-	if c.link {
-		fmt.Fprintf(out, "link to %s removed: %s\n", label("", text(string(c.before))), label("", c.path))
+	if c.link || c.toLink() {
+		fmt.Fprintf(out, "%s: %s\n", c.relinked(), label("", c.path))
 		return
+	}
+	if c.info != nil && !c.Remove && c.was() != c.is() {
+		fmt.Fprintf(out, "mode %s to %s: %s\n", c.was(), c.is(), label("", c.path))
 	}
 	was, is := detect(c.before), detect(c.after)
 	if was == nil || is == nil {
@@ -112,6 +112,22 @@ func (d *Diff) show(c *change, out *strings.Builder) {
 	default:
 		out.WriteString(unified)
 	}
+}
+
+// relinked says what happens to a link.
+func (c *change) relinked() string {
+	to := func(b []byte) string { return "link to " + label("", text(string(b))) }
+	switch {
+	case c.Remove:
+		return to(c.before) + " removed"
+	case !c.toLink():
+		return "file in place of the " + to(c.before)
+	case c.info == nil:
+		return to(c.after) + " made"
+	case c.link:
+		return to(c.after) + " in place of the one to " + label("", text(string(c.before)))
+	}
+	return to(c.after) + " in place of the file"
 }
 
 func countLines(b []byte) int {

@@ -167,10 +167,10 @@ func (row escape) do(w *Workspace, path, to string) (string, error) {
 	}
 	var edits []edit.Intent
 	text, err := w.Read(path)
-	_, link, noLink := w.Link(path)
+	_, target, noLink := w.Link(path)
 	switch i := (edit.Intent{Path: path, Base: text.Digest}); {
 	case row.Op == "delete" && noLink == nil:
-		edits = append(edits, edit.Intent{Path: path, Base: link, Remove: true})
+		edits = append(edits, edit.Intent{Path: path, Base: edit.Digest(target), Remove: true})
 	case row.Op == "delete", row.Op == "rename":
 		i.Remove = true
 		if edits = append(edits, i); row.Op == "rename" {

@@ -59,6 +59,12 @@ func asideOf(temp string) string { return temp + "~" }
 // create writes the bytes that c is to have to a new file, on disk, with the
 // attributes of the file that it will replace.
 func (f *folder) create(temp string, c *change) (fs.FileInfo, error) {
+	if c.toLink() {
+		if err := f.root.Symlink(string(c.after), temp); err != nil {
+			return nil, err
+		}
+		return f.root.Lstat(temp)
+	}
 	mode := fs.FileMode(0o644)
 	if c.info != nil {
 		mode = 0o600 // nobody else may look before it has the right owner
@@ -70,7 +76,7 @@ func (f *folder) create(temp string, c *change) (fs.FileInfo, error) {
 	}
 	failpoint.Hit("workspace temp created")
 	_, err = file.Write(c.after)
-	if err == nil && c.info != nil {
+	if err == nil && c.info != nil && !c.link {
 		keepAttributes(file, f.root, filepath.Base(c.at), c.info)
 	}
 	if err == nil && (c.info != nil || c.Mode != "") {
@@ -95,7 +101,7 @@ func (f *folder) create(temp string, c *change) (fs.FileInfo, error) {
 // of the old one, if it has the same owner and group.
 func special(file *os.File, c *change) fs.FileMode {
 	info, err := file.Stat()
-	if err != nil || c.info == nil || !sameOwner(info, c.info) {
+	if err != nil || c.info == nil || c.link || !sameOwner(info, c.info) {
 		return 0
 	}
 	return c.info.Mode() & (fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)

@@ -82,7 +82,7 @@ func (w *Workspace) keep(changes []*change) error {
 	some := false
 	for _, c := range changes {
 		var err error
-		if c.same() || c.link {
+		if c.same() {
 			continue
 		}
 		if c.info != nil {

@@ -158,22 +158,22 @@ func TestR116_ImagesAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	_, link, err := w.Link("link")
+	_, target, err := w.Link("link")
 	if err != nil {
 		t.Fatal(err)
 	}
 	same := edit.Digest([]byte("s\n"))
 	if _, err := w.Write([]edit.Intent{
 		replace(t, read(t, w, "f"), "one", "two"), create("new", "n\n"), {Path: "gone", Base: edit.Digest([]byte("g\n")), Remove: true},
-		{Path: "link", Base: link, Remove: true}, {Path: "same", Base: same},
+		{Path: "link", Base: edit.Digest(target), Remove: true}, {Path: "same", Base: same},
 	}); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 4 {
+	if err != nil || len(entries) != 5 {
 		t.Errorf("%d images: %v, %v", len(entries), entries, err)
 	}
-	for _, content := range []string{"one\n", "two\n", "n\n", "g\n"} {
+	for _, content := range []string{"one\n", "two\n", "n\n", "g\n", "f"} {
 		digest := edit.Digest([]byte(content))
 		if b, err := w.Image(digest); err != nil || string(b) != content {
 			t.Errorf("image of %q: %q, %v", content, b, err)

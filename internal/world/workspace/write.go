@@ -30,7 +30,8 @@ func (w *Workspace) Diff(edits []edit.Intent) (Diff, error) {
 //
 // A file is replaced by a new one with the same permissions, owner and extended
 // attributes, as far as they may be set. A path that leads through links changes
-// the file at their end; the links stay. A file with several names is a
+// the file at their end; the links stay, unless the intent is one of a link: see
+// edit.Link. A file with several names is a
 // LinkedError, unless WriteOptions say otherwise. A new file is 0644 and a new directory 0755, less
 // the umask. A removal of a link removes the link itself and must be based on the
 // digest that Link gives, or it is ErrNotRegular. Two edits of one file are
@@ -78,17 +79,19 @@ func (w *Workspace) WriteWith(o WriteOptions, edits []edit.Intent) (Diff, error)
 	return d, nil
 }
 
-// Link returns where the link leads that path itself is, and the digest of that,
-// which a removal of the link is to be based on.
-func (w *Workspace) Link(path string) (target, digest string, err error) {
+// Link returns the canonical path of the link that path itself is, with all its
+// directories resolved, and where it leads, as it says itself: the bytes that a
+// change of it is based on. It is fs.ErrInvalid for what is no link.
+func (w *Workspace) Link(path string) (canonical string, target []byte, err error) {
 	at, ok := w.link(path)
 	if !ok {
-		return "", "", fmt.Errorf("read link %s: %w", path, fs.ErrInvalid)
+		return "", nil, fmt.Errorf("read link %s: %w", path, fs.ErrInvalid)
 	}
-	if target, err = w.root.Readlink(at); err != nil {
-		return "", "", fmt.Errorf("read link %s: %w", path, reason(err))
+	to, err := w.root.Readlink(at)
+	if err != nil {
+		return "", nil, fmt.Errorf("read link %s: %w", path, reason(err))
 	}
-	return text(target), edit.Digest([]byte(target)), nil
+	return slash(at), []byte(to), nil
 }
 
 // A change is an intent on a file as it was found.
@@ -106,9 +109,27 @@ type change struct {
 	moved bool        // it has been replaced, created or removed
 }
 
+// toLink reports whether it will be a link, and after is where it is to lead.
+func (c *change) toLink() bool { return c.Mode == edit.Link }
+
 // same reports whether the change changes nothing.
 func (c *change) same() bool {
-	return c.info != nil && !c.Remove && bytes.Equal(c.before, c.after) && c.mode() == c.info.Mode().Perm()
+	return c.info != nil && !c.Remove && bytes.Equal(c.before, c.after) && c.was() == c.is()
+}
+
+// was and is return the permission bits as an intent has them, or edit.Link.
+func (c *change) was() string {
+	if c.link {
+		return edit.Link
+	}
+	return fmt.Sprintf("%04o", c.info.Mode().Perm())
+}
+
+func (c *change) is() string {
+	if c.toLink() {
+		return edit.Link
+	}
+	return fmt.Sprintf("%04o", c.mode())
 }
 
 // mode returns the permission bits that the file is to have.
@@ -116,7 +137,7 @@ func (c *change) mode() fs.FileMode {
 	switch m, err := strconv.ParseUint(c.Mode, 8, 32); {
 	case err == nil:
 		return fs.FileMode(m)
-	case c.info != nil:
+	case c.info != nil && !c.link:
 		return c.info.Mode().Perm()
 	}
 	return 0o644
@@ -144,19 +165,30 @@ func (w *Workspace) prepareOne(e edit.Intent) (*change, error) {
 	if err := e.Validate(); err != nil {
 		return nil, err
 	}
-	if e.Remove {
-		if at, ok := w.link(e.Path); ok {
-			return w.foundLink(e, at)
-		}
-	}
-	at, err := w.resolve(e.Path)
+	at, link, err := w.place(e)
 	if err != nil {
 		return nil, err
 	}
 	if at == "." {
 		return nil, ErrIsDirectory
 	}
+	if link {
+		return w.foundLink(e, at)
+	}
 	return w.found(e, at)
+}
+
+// place returns where e is to be made as a name of the system, and whether there is
+// a link that it is about.
+func (w *Workspace) place(e edit.Intent) (at string, link bool, err error) {
+	if e.Remove || e.Links() {
+		at, link = w.link(e.Path)
+		if link || e.Links() && at != "" {
+			return at, link, nil
+		}
+	}
+	at, err = w.resolve(e.Path)
+	return at, false, err
 }
 
 // found returns the change that e is of the file at a resolved path.
@@ -170,22 +202,30 @@ func (w *Workspace) found(e edit.Intent, at string) (c *change, err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	if have != e.Base {
+	if have != e.Base || e.Was == edit.Link {
 		return nil, &StaleError{Path: c.path, Want: e.Base, Have: have}
 	}
+	return c, c.apply()
+}
+
+// apply works out what c comes to.
+func (c *change) apply() (err error) {
+	e := c.Intent
 	if c.after, err = e.Apply(c.before); err != nil {
-		return nil, err
+		return err
 	}
 	switch {
 	case len(c.after) > MaxFile:
-		return nil, fmt.Errorf("%w: %d bytes, at most %d can be written", ErrTooLarge, len(c.after), MaxFile)
+		return fmt.Errorf("%w: %d bytes, at most %d can be written", ErrTooLarge, len(c.after), MaxFile)
 	case e.Result != "" && e.Result != edit.Digest(c.after):
-		return nil, fmt.Errorf("%w: the regions do not give the result", edit.ErrMismatch)
+		return fmt.Errorf("%w: the regions do not give the result", edit.ErrMismatch)
+	case c.toLink() && (len(c.after) == 0 || len(c.after) > maxPath || bytes.IndexByte(c.after, 0) >= 0):
+		return fmt.Errorf("%w: a link that leads nowhere", edit.ErrInvalid)
 	}
-	return c, nil
+	return nil
 }
 
-// foundLink returns the change that removes the link at a name of the system.
+// foundLink returns the change that e is of the link at a name of the system.
 func (w *Workspace) foundLink(e edit.Intent, at string) (*change, error) {
 	info, err := w.root.Lstat(at)
 	if err != nil {
@@ -195,14 +235,18 @@ func (w *Workspace) foundLink(e edit.Intent, at string) (*change, error) {
 	if err != nil {
 		return nil, reason(err)
 	}
-	if edit.Digest([]byte(target)) != e.Base {
+	c := &change{Intent: e, path: slash(at), at: at, info: info, before: []byte(target), link: true}
+	switch have := edit.Digest(c.before); {
+	case e.Was == edit.Link && have != e.Base, e.Base == "":
+		return nil, &StaleError{Path: c.path, Want: e.Base, Have: have}
+	case have != e.Base, e.Was != edit.Link && !e.Remove:
 		return nil, fmt.Errorf("%w: it is a link", ErrNotRegular)
 	}
-	return &change{Intent: e, path: slash(at), at: at, info: info, before: []byte(target), link: true}, nil
+	return c, c.apply()
 }
 
-// link returns the name of the system of the link that path itself is, and
-// reports whether it is one.
+// link returns the name of the system that path itself has, "" if that is outside,
+// and reports whether it is a link.
 func (w *Workspace) link(path string) (at string, ok bool) {
 	full := filepath.FromSlash(name(path))
 	if !filepath.IsAbs(full) {
@@ -218,8 +262,8 @@ func (w *Workspace) link(path string) (at string, ok bool) {
 	}
 	last := filepath.Base(full)
 	info, err := w.root.Lstat(filepath.Join(rel, last))
-	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+	if err != nil {
 		return filepath.Join(rel, last), false
 	}
-	return filepath.Join(rel, spelled(dir, last, info)), true
+	return filepath.Join(rel, spelled(dir, last, info)), info.Mode()&fs.ModeSymlink != 0
 }

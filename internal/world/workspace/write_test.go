@@ -144,11 +144,11 @@ func TestP10_Bug_E12_HardLinksAreAskedAbout(t *testing.T) {
 func TestR091_LinksAreRemovedThemselves(t *testing.T) {
 	w := tree(t, map[string]string{"f": "x\n", "in": "-> f", "out": "-> ../elsewhere", "moved": "-> f"})
 	for path, leads := range map[string]string{"in": "f", "out": "../elsewhere"} {
-		target, digest, err := w.Link(path)
-		if err != nil || target != leads {
-			t.Fatalf("%s leads to %q, %v", path, target, err)
+		at, target, err := w.Link("./" + path)
+		if err != nil || string(target) != leads || at != path {
+			t.Fatalf("%s is %s and leads to %q, %v", path, at, target, err)
 		}
-		d, err := w.Write([]edit.Intent{{Path: path, Base: digest, Remove: true}})
+		d, err := w.Write([]edit.Intent{{Path: path, Base: edit.Digest(target), Remove: true}})
 		if err != nil || d.Unified != "link to "+leads+" removed: "+path+"\n" {
 			t.Errorf("remove %s: %q, %v", path, d.Unified, err)
 		}
@@ -495,6 +495,87 @@ func TestStepsInsteadOfExchange(t *testing.T) {
 	}
 	if c := onDisk(t, w, "c"); c != "b\n" {
 		t.Errorf("c holds %q", c)
+	}
+	noLeftovers(t, w)
+}
+
+// A link can be made, led elsewhere, put in the place of a file and give its place
+// to one, and each of that can be taken back, by edits that say that they are about
+// the link. None touches what the link leads to.
+func TestPromise_P08_LinksAreMadeAndChanged(t *testing.T) {
+	w := tree(t, map[string]string{"f": "x\n", "g": "y\n", "away": "-> .."})
+	outside := filepath.Join(filepath.Dir(w.Root()), "outside")
+	put(t, outside, false, "secret\n")
+	start := func(path, content, was, mode string) edit.Intent {
+		now, base := []byte(nil), ""
+		if _, target, err := w.Link(path); err == nil {
+			now, base = target, edit.Digest(target)
+		} else if text, err := w.Read(path); err == nil {
+			now, base = text.Bytes(), text.Digest
+		}
+		r := edit.Region{End: len(now), Len: len(content), Old: now, New: []byte(content)}
+		return edit.Intent{Path: path, Base: base, Regions: []edit.Region{r}, Mode: mode, Was: was}
+	}
+	for _, step := range []struct {
+		intent     edit.Intent
+		says, want string // "-> x" for a link
+	}{
+		{start("d/l", "../f", "", edit.Link), "link to ../f made: d/l\n", "-> ../f"},
+		{start("out", "../outside", "", edit.Link), "link to ../outside made: out\n", "-> ../outside"},
+		{start("g", "f", "0644", edit.Link), "link to f in place of the file: g\n", "-> f"},
+	} {
+		before, _ := os.ReadFile(filepath.Join(w.Root(), step.intent.Path))
+		d, err := w.Write([]edit.Intent{step.intent})
+		if err != nil || d.Unified != step.says || d.Was[step.intent.Path] != step.intent.Was {
+			t.Fatalf("%s: %q, was %v, %v", step.intent.Path, d.Unified, d.Was, err)
+		}
+		full := filepath.Join(w.Root(), step.intent.Path)
+		if target, err := os.Readlink(full); err != nil || "-> "+target != step.want {
+			t.Errorf("%s leads to %q, %v", step.intent.Path, target, err)
+		}
+		moved := start(step.intent.Path, "nowhere", edit.Link, edit.Link)
+		if _, err := w.Write([]edit.Intent{moved}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]edit.Intent{moved}); !errors.Is(err, ErrStale) {
+			t.Errorf("once more: %v", err)
+		}
+		back, err := moved.Invert([]byte(step.want[len("-> "):]))
+		if err == nil {
+			_, err = w.Write([]edit.Intent{back})
+		}
+		if err == nil {
+			back, err = step.intent.Invert(before)
+		}
+		if err == nil && back.Remove {
+			back.Was = edit.Link
+		}
+		if err == nil {
+			_, err = w.Write([]edit.Intent{back})
+		}
+		if err != nil {
+			t.Fatalf("take back %s: %v", step.intent.Path, err)
+		}
+		if info, err := os.Lstat(full); back.Remove != errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+			t.Errorf("%s: %v, %v", step.intent.Path, info, err)
+		}
+	}
+	for path, want := range map[string]string{"f": "x\n", "g": "y\n", "../outside": "secret\n"} {
+		if b, err := os.ReadFile(filepath.Join(w.Root(), path)); err != nil || string(b) != want {
+			t.Errorf("%s holds %q, %v", path, b, err)
+		}
+	}
+	for what, i := range map[string]edit.Intent{
+		"a link that leads nowhere":   start("n", "", "", edit.Link),
+		"a link with a NUL":           start("n", "a\x00b", "", edit.Link),
+		"a file that should be one":   start("f", "z", edit.Link, edit.Link),
+		"a link outside":              start("../l", "f", "", edit.Link),
+		"a link through one outside":  start("away/l", "f", "", edit.Link),
+		"a link in place of a folder": start("d", "f", "", edit.Link),
+	} {
+		if d, err := w.Write([]edit.Intent{i}); err == nil {
+			t.Errorf("%s: %q", what, d.Unified)
+		}
 	}
 	noLeftovers(t, w)
 }
