@@ -19,6 +19,8 @@ type view struct {
 	Shut []string // in those, what is read-only again
 	Hide []string // what cannot be seen at all; what is not there is passed over
 	Keep []string // what stays of /run, and may be missing
+	Over []layer  // directories that seem to be writable
+	User bool     // in a namespace of users
 	Tmp  string   // the directory that is /tmp, with the one that is /var/tmp beside it
 }
 
@@ -59,6 +61,7 @@ func (v *view) mount() error {
 	if err != nil {
 		return err
 	}
+	over := v.overlays()
 	shut := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
 	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &shut); err != nil {
 		return fmt.Errorf("all read-only: %w", err)
@@ -72,7 +75,7 @@ func (v *view) mount() error {
 	if err := mountRun(run); err != nil {
 		return err
 	}
-	if err := place(append(tmp, open...)); err != nil {
+	if err := place(slices.Concat(tmp, over, open)); err != nil {
 		return err
 	}
 	if err := v.narrow(); err != nil {

@@ -99,6 +99,7 @@ type Host struct {
 	count   int    // of runs so far
 	first   uint64 // when the earliest of them started
 	tmp     string // what is /tmp to commands, once one needed it
+	taken   []bool // which of the layers for caches are in use
 	left    []int  // leaders of sessions that outlived their leader
 	running sync.WaitGroup
 }

@@ -23,6 +23,7 @@ type Sandbox struct {
 
 	Root      string   // the workspace: what a command that writes in it may write
 	Writable  []string // directories that such a command may write too
+	Caches    []string // directories that any command may seem to write: what it writes is for the commands of the same Host only
 	Hidden    []string // what no command may see: our state, our settings, keys
 	Secrets   []string // what only a command that is allowed to read it may see
 	Protected []string // below Root: read-only, unless a command is allowed to write just that

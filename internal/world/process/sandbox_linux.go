@@ -21,6 +21,12 @@ const (
 	wordMax  = 4 << 10             // bytes of what init says
 )
 
+// cold has the usual programs make new caches, where the old ones can only be
+// read. It is not for those that are also stores, such as that of Go's modules.
+func cold(tmp string) []string {
+	return []string{"XDG_CACHE_HOME=" + tmp + "/.cache", "GOCACHE=" + tmp + "/.cache/go-build"}
+}
+
 // A cage holds one command. All methods of a nil cage do nothing: nothing holds
 // it.
 type cage struct {
@@ -29,6 +35,7 @@ type cage struct {
 	theirs  []*os.File // what init gets of ours
 	absent  []string   // protected paths that were not there
 	bounds  *bounds
+	free    func() // gives back its place in the caches
 	last    word
 }
 
@@ -65,34 +72,40 @@ func (h *Host) cage(profile Profile, g grant, cmd *exec.Cmd, mark string) (k *ca
 	o := order{
 		Path: cmd.Path, Argv: cmd.Args, Env: append(slices.Clone(cmd.Env), "TMPDIR=/tmp"), Dir: cmd.Dir, More: len(cmd.ExtraFiles),
 		UID: os.Geteuid(), GID: os.Getegid(),
-		Wall: scene.wall(), Lock: &lock{Inet: true, Modes: true}, Limit: h.sandbox.Limits,
+		Lock: &lock{Inet: true, Modes: true}, Limit: h.sandbox.Limits,
 	}
 	k = &cage{profile: string(profile), absent: scene.absent}
+	defer func() {
+		if err != nil {
+			k.close()
+		}
+	}()
 	program := []string{h.sandbox.Program}
 	switch profile {
 	case Full, Namespaces:
 		o.Alone, o.View, o.Lo = true, &scene.view, !g.network
 		o.User = profile == Full
+		if scene.Over, k.free, err = h.layers(); err != nil {
+			return nil, err
+		}
+		scene.User = o.User
 		k.isolate(cmd.SysProcAttr, o.User, g.network)
 	case Bubblewrap:
 		o.Alone = true
+		o.Env = append(o.Env, cold("/tmp")...)
 		if program, err = bubblewrap(scene.view, h.sandbox.Program, g.network); err != nil {
 			return nil, err
 		}
 	case Landlock:
-		o.Env = append(o.Env, "TMPDIR="+tmp)
-		o.Wall.Alone = true
+		o.Env = append(append(o.Env, cold(tmp)...), "TMPDIR="+tmp)
 		o.Lock = &lock{Inet: g.network, Modes: g.inside || len(g.outside) > 0}
 	}
+	o.Wall = scene.wall(o.Alone)
 	if g.network {
 		k.profile += ", network open"
 	}
 	k.bounds = h.bind(&o)
-	if err := k.connect(o, cmd, program, mark); err != nil {
-		k.close()
-		return nil, err
-	}
-	return k, nil
+	return k, k.connect(o, cmd, program, mark)
 }
 
 // isolate has what attr starts begin in namespaces of its own.
@@ -214,9 +227,16 @@ func (k *cage) end(e *Exit, s *os.ProcessState) {
 }
 
 func (k *cage) close() {
+	if k == nil {
+		return
+	}
 	closeAll(k.theirs...)
 	closeAll(k.agent)
 	k.bounds.end()
+	if k.free != nil {
+		k.free()
+		k.free = nil
+	}
 }
 
 func (k *cage) held() string {

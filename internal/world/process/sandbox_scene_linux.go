@@ -50,9 +50,16 @@ func (s Sandbox) scene(g grant, tmp string) (scene, error) {
 	return sc, nil
 }
 
-// wall returns the same for Landlock, which can only let through.
-func (sc scene) wall() *wall {
-	w := &wall{Dirs: []string{"/tmp", "/var/tmp", sc.Tmp, varTmp(sc.Tmp)}}
+// wall returns the same for Landlock, which can only let through. If viewed,
+// sc is what the command sees.
+func (sc scene) wall(viewed bool) *wall {
+	w := &wall{Dirs: []string{"/tmp", "/var/tmp"}}
+	if !viewed {
+		w = &wall{Dirs: []string{sc.Tmp}, Alone: true}
+	}
+	for _, l := range sc.Over {
+		w.Dirs = append(w.Dirs, l.At)
+	}
 	for _, path := range sc.Open {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			w.Files = append(w.Files, path)

@@ -63,6 +63,39 @@ func (h *Host) temporary() (string, error) {
 	return tmp, nil
 }
 
+// layers returns the layers for the caches of h. One command at a time can have
+// them, so others get more of them, which are colder.
+func (h *Host) layers() (all []layer, free func(), err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	slot := 0
+	for slot < len(h.taken) && h.taken[slot] {
+		slot++
+	}
+	if slot == len(h.taken) {
+		h.taken = append(h.taken, false)
+	}
+	for i, at := range h.sandbox.Caches {
+		if info, err := os.Stat(at); err != nil || !info.IsDir() {
+			continue
+		}
+		dir := filepath.Join(filepath.Dir(h.tmp), fmt.Sprintf("cache-%d-%d", slot, i))
+		l := layer{At: at, Upper: filepath.Join(dir, "new"), Work: filepath.Join(dir, "work")}
+		for _, dir := range []string{l.Upper, l.Work} {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				return nil, nil, fmt.Errorf("make a layer for %s: %w", at, err)
+			}
+		}
+		all = append(all, l)
+	}
+	h.taken[slot] = true
+	return all, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.taken[slot] = false
+	}, nil
+}
+
 // tidy removes the temporary files of h, whose lock is held. What cannot be
 // removed is left: it is small harm.
 func (h *Host) tidy() {
