@@ -44,7 +44,7 @@ world/snapshot:    contract/edit world/workspace world/failpoint
 world/repo:        contract/recall world/process world/workspace
 world/provider:    contract/model contract/tool
 world/mcp:         contract/effect contract/tool world/process
-toolbox:           contract/effect contract/edit contract/tool decide/shell decide/undo world/process world/repo world/workspace
+toolbox:           contract/effect contract/edit contract/tool decide/secret decide/shell decide/undo world/process world/repo world/workspace
 ui:                contract decide/session agent
 cli:               contract decide agent world toolbox ui
 cmd:               cli world/process

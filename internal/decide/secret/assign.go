@@ -2,6 +2,7 @@ package secret
 
 import (
 	"bytes"
+	"net/url"
 	"strings"
 )
 
@@ -167,7 +168,8 @@ func (f *finding) login(rule *rule, start int) {
 		case c == ':' && colon < 0:
 			colon = i
 		case c == '@':
-			if s := b[colon+1 : i]; colon >= 0 && isPassword(s, rule.entropy) {
+			plain, err := url.PathUnescape(string(b[colon+1 : i]))
+			if colon >= 0 && err == nil && isPassword([]byte(plain), rule.entropy) {
 				f.add(rule, start+colon+1, start+i)
 			}
 			return

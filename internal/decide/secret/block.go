@@ -129,14 +129,19 @@ func isCode(c byte) bool { return isWord(c) && c != '_' || c == '+' || c == '/' 
 // feeds are escapes or spaces, 0 if there is more in it.
 func inline(text []byte) int {
 	n := 0
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\' && i+1 < len(text) && (text[i+1] == 'n' || text[i+1] == 'r' || text[i+1] == '\\'):
-			i++
-		case isCode(c):
-			n++
-		case c != ' ' && c != '\n' && c != '\r' && c != '\\' && c != '"':
-			return 0
+	for len(text) > 0 {
+		line, rest, _ := bytes.Cut(text, []byte(`\n`))
+		text = rest
+		if isHeader(bytes.TrimLeft(line, ` \r"`)) {
+			continue
+		}
+		for _, c := range line {
+			switch {
+			case isCode(c):
+				n++
+			case strings.IndexByte(" \\\"\r\n", c) < 0:
+				return 0
+			}
 		}
 	}
 	if n < minBody {
@@ -152,13 +157,8 @@ func isBlank(line []byte) bool {
 	line = bytes.TrimPrefix(line, []byte("→"))
 	line = bytes.TrimRight(line, "\"'`+,;)\\ \t")
 	line = bytes.TrimSuffix(line, []byte(`\n`))
-	if len(line) == 0 {
+	if len(line) == 0 || isHeader(line) {
 		return true
-	}
-	for _, header := range [...]string{"Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Hash:", "Charset:", "MessageID:"} {
-		if bytes.HasPrefix(line, []byte(header)) {
-			return true
-		}
 	}
 	for _, c := range line {
 		if !isCode(c) {
@@ -166,6 +166,16 @@ func isBlank(line []byte) bool {
 		}
 	}
 	return len(line) < minBody
+}
+
+// isHeader reports whether line says something of the key that it is in.
+func isHeader(line []byte) bool {
+	for _, header := range [...]string{"Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Hash:", "Charset:", "MessageID:"} {
+		if bytes.HasPrefix(line, []byte(header)) {
+			return true
+		}
+	}
+	return false
 }
 
 // tail takes what is left of a private key, the end of which is from start to

@@ -1,8 +1,12 @@
 package secret
 
 import (
+	"bytes"
+	"encoding/base64"
 	"math"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // entropy returns how many bits a byte of s has, as its bytes are distributed.
@@ -55,7 +59,37 @@ func judge(rule *rule, s []byte, v value) bool {
 		}
 		return isPassword(s, rule.entropy)
 	}
-	return isRandom(s, rule.entropy)
+	return isRandom(s, rule.entropy) && (v.quote != 0 || !isIdentifier(s))
+}
+
+// isIdentifier reports whether s, which is in no quotes, is a name in a program.
+func isIdentifier(s []byte) bool {
+	lower := strings.ToLower(string(s))
+	for _, word := range [...]string{"key", "secret", "token", "passw", "credential", "private", "test", "config", "must", "find", "new"} {
+		if strings.Contains(lower, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isLogin reports whether s is the user and password of basic authentication.
+func isLogin(s []byte, least float64) bool {
+	text, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(string(s), "="))
+	if err != nil || !utf8.Valid(text) {
+		return false
+	}
+	_, password, ok := bytes.Cut(text, []byte(":"))
+	if !ok || len(password) < 8 || entropy(password) < least || isSample(password) || bytes.ContainsFunc(text, unicode.IsControl) {
+		return false
+	}
+	lower := strings.ToLower(string(password))
+	for _, word := range [...]string{"secret", "ssword", "sesame", "token"} {
+		if strings.Contains(lower, word) {
+			return false
+		}
+	}
+	return true
 }
 
 // isRandom reports whether s was made by a machine to be guessed by nobody.
@@ -168,7 +202,7 @@ func isPassword(s []byte, least float64) bool {
 	}
 	lower := strings.ToLower(string(s))
 	for _, word := range [...]string{
-		"passw", "pwd", "secret", "test", "example", "change", "dummy", "fake", "sample", "foo", "bar", "1234", "abcd",
+		"ssw", "pwd", "secret", "test", "example", "change", "dummy", "fake", "sample", "foo", "bar", "1234", "abcd",
 		"admin", "user", "token", "xxx", "null", "none", "true", "false", "value", "default", "empty", "your", "my",
 		"hunter2", "qwerty", "letmein", "%s", "%v", "${", "{{", "://", "****", "...", "sha", "md5", "string", "invalid", "wrong",
 	} {

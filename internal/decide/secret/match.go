@@ -1,5 +1,7 @@
 package secret
 
+import "bytes"
+
 // maxToken is how many bytes of a token are looked at.
 const maxToken = 8 << 10
 
@@ -32,7 +34,7 @@ func (r *Redactor) byRules(b []byte, whole bool) ([]span, int) {
 // look takes what rule finds at the anchor from start to end.
 func (f *finding) look(rule *rule, start, end int) {
 	switch rule.kind {
-	case token, random:
+	case token, random, basic:
 		f.token(rule, start-rule.offset)
 	case assign, named:
 		f.assigned(rule, start, end)
@@ -66,11 +68,20 @@ func (f *finding) token(rule *rule, start int) {
 	if to < len(window) && isWord(window[to]) {
 		return
 	}
-	s := window[from:to]
-	if entropy(s) < rule.entropy || isSample(s) || rule.kind == random && !isRandom(s, rule.entropy) {
-		return
+	if s := window[from:to]; rule.accepts(s) {
+		f.add(rule, start+from, start+to)
 	}
-	f.add(rule, start+from, start+to)
+}
+
+// accepts reports whether s, which has the form of a token, is one.
+func (r *rule) accepts(s []byte) bool {
+	switch r.kind {
+	case random:
+		return isRandom(s, r.entropy)
+	case basic:
+		return isLogin(s, r.entropy)
+	}
+	return entropy(s) >= r.entropy && !isSample(s)
 }
 
 // begins reports whether a token can begin at i: what is before it is no part of
@@ -85,7 +96,17 @@ func begins(b []byte, i int) bool {
 			return true
 		}
 	}
-	return i >= 3 && b[i-3] == '%' && isHex(b[i-2]) && isHex(b[i-1])
+	if i >= 3 && b[i-3] == '%' && isHex(b[i-2]) && isHex(b[i-1]) {
+		return true
+	}
+	return b[i-1] == 'm' && isColour(b[max(0, i-12):i-1])
+}
+
+// isColour reports whether b ends with what, before an m, changes the colour on a
+// terminal.
+func isColour(b []byte) bool {
+	at := bytes.LastIndex(b, []byte("\x1b["))
+	return at >= 0 && len(bytes.Trim(b[at+2:], "0123456789;")) == 0
 }
 
 func isHex(c byte) bool {

@@ -21,6 +21,7 @@ type kind string
 const (
 	token  kind = "token"  // the anchor is in the secret, offset bytes from its beginning
 	random kind = "random" // the same, and the secret looks like chance
+	basic  kind = "basic"  // the same, and the secret is a user and a password in base64
 	assign kind = "assign" // the anchor is in a name to which the secret is given
 	named  kind = "named"  // the same, and the name alone says what is secret
 	login  kind = "login"  // the anchor is the "://" of a URL

@@ -251,6 +251,7 @@ func FuzzBytes(f *testing.F) {
 	f.Add([]byte(`{"text":` + string(q) + `,"raw":[` + string(q) + `],"n":-9081726354}`))
 	f.Add([]byte(`{"a":"\ud83d\ude00\ud800 \u00e9","sk-\u0061nt-Q7xq9z4t":[[],{},true,null,"raw"]}`))
 	f.Add([]byte(`"raw`))
+	f.Add([]byte(`{"password":"kT4#pw9Lq2","token":"` + pat + `","k":"-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIJd8sKq2LmXv93TzBf71RyUcWnEa5GhP6iQo0Jd8sKq2\n-----END"}`))
 	r := lazily(Options{Held: map[string]string{"K": key, "P": "sk-ant-Q7xq9z4t", "N": "9081726354"}})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got := r.Bytes(bytes.Clone(b))
