@@ -251,7 +251,7 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 	if dir := s.store().dir; r.kept {
 		spool = filepath.Join(dir, r.id, "spool")
 	}
-	host, err := process.Open(spool)
+	host, err := s.sandbox(r.workspace.Root()).Open(spool)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 	}
 	tools := toolbox.All(toolbox.Options{
 		Workspace: r.workspace, Host: host,
-		Bash:     toolbox.BashOptions{Root: r.workspace.Root(), Env: env, Shell: shell, Timeout: r.settings.Bash.Timeout},
+		Bash:     toolbox.BashOptions{Root: r.workspace.Root(), Env: env, Shell: shell, Timeout: r.settings.Bash.Timeout, Instead: !r.settings.Bash.Covered},
 		Withheld: r.withheld, Parting: r.parting, Patch: r.settings.Patch,
 	})
 	for _, t := range tools {
@@ -297,7 +297,7 @@ func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []to
 		}
 	}
 	if o.talk || isTerminal(s.Stdin) && isTerminal(s.Stderr) {
-		options.Approve = r.ui.Approve
+		options.Approve = r.approver(s.userConfig())
 		options.Unknown = r.ui.Unknown
 		options.Ask = r.ui.Ask
 	}

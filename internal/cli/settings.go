@@ -24,6 +24,7 @@ type Settings struct {
 // Bash is what can be set about commands.
 type Bash struct {
 	Timeout time.Duration // of a command that asks for none; 0 leaves it to the tool
+	Covered bool          // commands that another tool covers run; else they are answered with its call
 }
 
 // A Provider is how to reach a model API. Its Key is resolved: the text that

@@ -23,16 +23,18 @@ const (
 	asSpan                // a string that is a duration
 	asAmount              // dollars, as a string or a number
 	asList                // an array of strings
+	asRules               // an array of strings, or of tables with examples
 )
 
 func (s shape) String() string {
-	return [...]string{"a string", "a whole number", `a duration such as "90s"`, `an amount in dollars such as "1.50"`, "an array of strings"}[s]
+	return [...]string{"a string", "a whole number", `a duration such as "90s"`, `an amount in dollars such as "1.50"`, "an array of strings", "an array of rules"}[s]
 }
 
 // An item is one text of a setting and where it was written.
 type item struct {
-	text string
-	at   Origin
+	text          string
+	at            Origin
+	match, refuse []string // of a rule: its examples
 }
 
 // A knob is one setting: what it is, whether a text will do, and what it does.
@@ -76,6 +78,8 @@ func knobs() []knob {
 			func(*Settings, bool) bool { return true }),
 		scalarKnob("bash.timeout", asSpan, func(s *Settings) *time.Duration { return &s.Bash.Timeout }, parseSpan, showSpan,
 			func(s *Settings, next time.Duration) bool { return lowers(s.Bash.Timeout, next) }),
+		scalarKnob("bash.covered", asText, func(s *Settings) *bool { return &s.Bash.Covered }, parseCovered, showCovered,
+			func(_ *Settings, run bool) bool { return !run }),
 	}
 }
 
@@ -140,7 +144,7 @@ func lowers[N int | int64 | time.Duration](now, next N) bool {
 // rulesKnob adds to the rules there are. A project's own can only ask and deny.
 func rulesKnob(v policy.Verdict) knob {
 	k := knob{
-		key: "rules." + v.String(), shape: asList,
+		key: "rules." + v.String(), shape: asRules,
 		check: func(text string) error { _, err := policy.ParseRule(text, v, policy.FromUser); return err },
 		apply: func(s *Settings, items []item) {
 			for _, i := range items {
@@ -149,6 +153,7 @@ func rulesKnob(v policy.Verdict) knob {
 					source = policy.FromProject
 				}
 				r, _ := policy.ParseRule(i.text, v, source)
+				r.Match, r.Refuse = i.match, i.refuse
 				s.Rules = append(s.Rules, r)
 			}
 		},
@@ -281,6 +286,17 @@ func showEditFormat(patch bool) string {
 		return "patch"
 	}
 	return "replace"
+}
+
+func parseCovered(text string) (bool, error) {
+	return text == "run", oneOf(text, "answer", "run")
+}
+
+func showCovered(run bool) string {
+	if run {
+		return "run"
+	}
+	return "answer"
 }
 
 func parseEffort(text string) (string, error) {

@@ -35,6 +35,7 @@ type BashOptions struct {
 	Shell   []string      // the arguments before a script; see process.Shell
 	Timeout time.Duration // of a call that asks for none; 0 means two minutes
 	Silence time.Duration // longest wait for output; 0 means any
+	Instead bool          // a command that another tool covers is answered with that tool's call, and not run
 	World   shell.World   // what a command line depends on; see World
 }
 
@@ -67,6 +68,7 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 		}
 		parts, _ := shell.Parts(args.Command, o.World) // what is no script has a part that says so
 		env, profile := shell.Environ(parts, o.Env)
+		parts = bounded(parts, h.Confines)
 		c := process.Command{
 			Call: in.Call, Argv: append(append([]string{}, o.Shell...), args.Command),
 			Dir: o.Root, Env: env, Keep: endsMax, Timeout: o.Timeout, Silence: o.Silence,
@@ -82,6 +84,9 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 			Preview: args.Command,
 			Timeout: c.Timeout,
 			Do: func(ctx context.Context, env tool.Env) (tool.Result, error) {
+				if calls := covered(args.Command); o.Instead && len(calls) > 0 {
+					return tool.Result{}, instead(calls)
+				}
 				c.Allowed = env.Allowed
 				return runScript(ctx, h, c, newOutput(env, s.Inline))
 			},
