@@ -1,7 +1,6 @@
 package toolbox
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,98 +97,4 @@ func hidden(pattern, match []string) bool {
 		}
 	}
 	return false
-}
-
-// plainGit reports whether git in dir works on a repository of the workspace
-// whose own settings name no program, and that holds no other one.
-func plainGit(root, dir string) bool {
-	at := filepath.Join(root, filepath.FromSlash(dir))
-	if filepath.IsAbs(dir) {
-		at = filepath.Clean(dir)
-	}
-	if real, err := filepath.EvalSymlinks(at); err != nil || real != at {
-		return false
-	}
-	for {
-		rel, err := filepath.Rel(root, at)
-		if err != nil || !filepath.IsLocal(rel) {
-			return false
-		}
-		switch info, err := os.Lstat(filepath.Join(at, ".git")); {
-		case err == nil:
-			return info.IsDir() && plainRepository(at)
-		case isThere(filepath.Join(at, "HEAD")): // a directory can itself be a repository
-			return false
-		}
-		at = filepath.Dir(at)
-	}
-}
-
-func isThere(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-func plainRepository(at string) bool {
-	for _, no := range []string{".gitmodules", ".git/modules", ".git/commondir", ".git/config.worktree"} {
-		if isThere(filepath.Join(at, no)) {
-			return false
-		}
-	}
-	text, err := readSmall(filepath.Join(at, ".git", "config"))
-	return err == nil && plainSettings(text)
-}
-
-// readSmall reads a file of a repository that is no larger than such files are.
-func readSmall(path string) (string, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() || info.Size() > 64<<10 {
-		return "", fs.ErrInvalid
-	}
-	b, err := os.ReadFile(path)
-	return string(b), err
-}
-
-// harmless returns the settings of a section that make git run nothing.
-func harmless(section string) (keys string, ok bool) {
-	keys, ok = map[string]string{
-		"core":   " repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf ",
-		"remote": " url pushurl fetch tagopt prune ",
-		"branch": " remote merge rebase description ",
-		"user":   " name email ",
-		"init":   " defaultbranch ",
-		"pull":   " rebase ff ",
-		"push":   " default autosetupremote followtags ",
-		"commit": " gpgsign ",
-		"lfs":    " repositoryformatversion ",
-	}[strings.ToLower(section)]
-	return keys, ok
-}
-
-// plainSettings reports whether all settings in the text of a .git/config are
-// harmless.
-func plainSettings(text string) bool {
-	keys := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
-		if strings.HasPrefix(line, "[") {
-			section, rest, ok := strings.Cut(line[1:], "]")
-			name, _, _ := strings.Cut(section, " ")
-			if keys, ok = harmless(name); !ok || strings.Contains(section, `\`) {
-				return false
-			}
-			line = strings.TrimSpace(rest)
-		}
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		key, _, _ := strings.Cut(line, "=")
-		if !strings.Contains(keys, " "+strings.ToLower(strings.TrimSpace(key))+" ") {
-			return false
-		}
-	}
-	return true
 }
