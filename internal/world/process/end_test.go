@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime/metrics"
@@ -145,28 +144,6 @@ func TestR132_WhateverItStartedIsGone(t *testing.T) {
 			w.gone(t)
 		})
 	}
-}
-
-// The small form of a promise: no cancelled command leaves a process.
-func TestPromise_P13_CancelledAtAnyMoment(t *testing.T) {
-	t.Parallel()
-	h := open(t)
-	w := newWitness(t)
-	if _, err := h.Run(t.Context(), script(t, w.hold("true"))); err != nil {
-		t.Fatal(err)
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 40 {
-		after := time.Duration(random.IntN(30_000)) * time.Microsecond
-		for _, shape := range []string{"session", "daemon"} {
-			c := script(t, w.hold(shapes[shape]))
-			c.Timeout, c.Grace = after, 20*time.Millisecond
-			if e := run(t, h, c); !e.TimedOut {
-				t.Fatal(shape, after, brief(e))
-			}
-		}
-	}
-	w.gone(t)
 }
 
 func TestR129_TimeoutsAndWhoSaidSo(t *testing.T) {

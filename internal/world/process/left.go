@@ -77,7 +77,7 @@ func (h *Host) sign() error {
 	if h.signed || h.closed {
 		return nil
 	}
-	b, err := json.Marshal(record{Boot: boot(), Mark: h.mark()})
+	b, err := json.Marshal(record{Boot: boot(), Mark: h.mark(), Group: h.cgroups.path()})
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,10 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	if role := os.Getenv("PROCESS_TEST_ROLE"); role != "" {
+		if shape, ok := strings.CutPrefix(role, "leak "); ok {
+			leak(shape)
+			return
+		}
 		play(role)
 		return
 	}
@@ -30,7 +34,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
 		}
-		if left := children(); len(left) > 0 {
+		if left := children(""); len(left) > 0 {
 			fmt.Fprintln(os.Stderr, "children left:", left)
 			code = 1
 		}
@@ -38,8 +42,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// children lists our own children that have not been waited for.
-func children() (left []string) {
+// children lists our own children that have not been waited for, but for those
+// with that argument.
+func children(but string) (left []string) {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
 		b, err := os.ReadFile(path)
@@ -48,7 +53,10 @@ func children() (left []string) {
 		}
 		_, after, _ := strings.Cut(string(b), ") ")
 		if f := strings.Fields(after); len(f) > 1 && f[1] == strconv.Itoa(os.Getpid()) {
-			left = append(left, string(b))
+			args, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+			if but == "" || !strings.Contains(string(args), but) {
+				left = append(left, string(b))
+			}
 		}
 	}
 	return left

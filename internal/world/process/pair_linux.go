@@ -121,6 +121,8 @@ func (p *pair) wait() error {
 
 func (p *pair) until(t time.Time) error { return p.ready.SetReadDeadline(t) }
 
+func (p *pair) files() []*os.File { return p.pipes[:] }
+
 func (p *pair) Close() error {
 	return errors.Join(p.ready.Close(), p.pipes[0].Close(), p.pipes[1].Close())
 }

@@ -3,13 +3,18 @@
 //
 // A command is over when the program it named has exited, never when the last
 // holder of its output lets go. What it left running lives on until the Host
-// is closed, or until the next Host on the same spool fences it. Nothing holds
-// a command to its effects yet: its profile is "none".
+// is closed. Nothing holds a command to its effects yet: its profile is "none".
 //
-// What belongs to a command is known by its session, which it leads, and on
-// Linux also by descent and by the variable BELAY_RUN in its environment. So
-// only a process that has left the session, lost its parent and cleaned its
-// environment, all before the first look at it, can escape.
+// On Linux everything that a command starts is in a cgroup of its own, where one
+// can be made, and that ends whole: with the command, with the Host, and when we
+// are killed, by a small program that waits for that. On Windows it is a job.
+//
+// Elsewhere what belongs to a command is known by its session, which it leads,
+// and on Linux also by descent and by the variable BELAY_RUN in its environment.
+// So only a process that has left the session, lost its parent and cleaned its
+// environment, all before the first look at it, can escape. If we are killed
+// there, the kernel kills the program itself, and the next Host on the same
+// spool the rest.
 package process
 
 import (
@@ -47,6 +52,8 @@ type Command struct {
 	Apart   bool          // stderr is kept apart too, where the system can; then the order of the two is nearly that of the writes
 	Stages  bool          // Argv is a script for bash, as Shell has it run: report the statuses of its last pipeline
 	Keep    int           // bytes of its head and of its tail to return, also of stderr
+	Input   bool          // a Process can be written to; else what it reads has ended
+	Linger  bool          // where Timeout passes in Run, go on as a Process
 	Timeout time.Duration // 0 is none
 	Silence time.Duration // longest wait for output; 0 is none
 	Grace   time.Duration // between being asked to end and being killed; 0 means DefaultGrace
@@ -66,6 +73,8 @@ type Exit struct {
 	Idle      bool          `json:"idle,omitempty"`      // Silence passed first
 	Cancelled bool          `json:"cancelled,omitempty"` // its context, or the Host, ended first
 	Held      bool          `json:"held,omitempty"`      // something it started still held its output, which was cut off
+	Holders   []string      `json:"holders,omitempty"`   // some of that, such as "sleep (4711)", where the system tells
+	Lingers   bool          `json:"-"`                   // it has not ended: see Command.Linger. Output is not written to any more
 	Left      bool          `json:"left,omitempty"`      // what it left running was ended with it
 	Memory    bool          `json:"memory,omitempty"`    // something was killed because its limit of memory, or of processes, was reached
 	Made      []string      `json:"made,omitempty"`      // protected paths that were not there before
@@ -93,15 +102,18 @@ type Host struct {
 	hurry   chan struct{} // closed by Kill
 	hurried sync.Once
 
-	mu      sync.Mutex
-	closed  bool
-	signed  bool
-	count   int    // of runs so far
-	first   uint64 // when the earliest of them started
-	tmp     string // what is /tmp to commands, once one needed it
-	taken   []bool // which of the layers for caches are in use
-	left    []int  // leaders of sessions that outlived their leader
-	running sync.WaitGroup
+	mu        sync.Mutex
+	closed    bool
+	signed    bool
+	count     int        // of runs so far
+	first     uint64     // when the earliest of them started
+	left      []int      // leaders of sessions that outlived their leader
+	tmp       string     // what is /tmp to commands, once one needed it
+	taken     []bool     // which of the layers for caches are in use
+	cgroups   *groups    // nil before the first run, and where there are none
+	ungrouped bool       // there are to be none
+	beside    []*Process // in the order of their start
+	running   sync.WaitGroup
 }
 
 // Open fences: it kills what an earlier life of the session left running, as
@@ -163,9 +175,11 @@ func (h *Host) Close() error {
 	}
 	t := tree{marks: []string{h.mark()}, leaders: unused(h.left), since: h.first}
 	h.left = nil
-	if !t.end(DefaultGrace, h.hurry) {
+	gone := t.end(DefaultGrace, h.hurry)
+	if gone = h.cgroups.end() && gone; !gone {
 		return errors.New("close process host: something that a command started cannot be killed")
 	}
+	h.cgroups = nil
 	if h.signed {
 		h.signed = false
 		if err := unsign(h.spool); err != nil {
@@ -187,35 +201,54 @@ func (h *Host) Kill() error {
 // that it was not run, or was ended at once because its process could not be
 // recorded. A call that is recorded can be run once.
 func (h *Host) Run(ctx context.Context, c Command) (Exit, error) {
-	if err := c.check(); err != nil {
+	if err := ctx.Err(); err != nil {
+		return Exit{}, fmt.Errorf("run %s: %w", c.name(), err)
+	}
+	if c.Linger {
+		return h.linger(ctx, c)
+	}
+	r, err := h.start(c)
+	if err != nil {
 		return Exit{}, err
 	}
-	if err := ctx.Err(); err != nil {
-		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], err)
-	}
-	mark, err := h.enter()
-	if err != nil {
-		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], err)
-	}
 	defer h.running.Done()
-	r := run{host: h, command: c, mark: mark}
-	exit, err := r.do(ctx)
-	if err != nil {
-		return Exit{}, fmt.Errorf("run %s: %w", c.Argv[0], err)
+	return r.finish(ctx)
+}
+
+// start starts c. Whoever gets a run must finish it, and call h.running.Done.
+func (h *Host) start(c Command) (*run, error) {
+	if err := c.check(); err != nil {
+		return nil, err
 	}
-	return exit, nil
+	r := &run{host: h, command: c}
+	err := h.enter(r)
+	if err == nil {
+		if err = r.begin(); err != nil {
+			h.running.Done()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", c.Argv[0], err)
+	}
+	return r, nil
 }
 
 // enter counts one more run, which must call h.running.Done, and names it.
-func (h *Host) enter() (mark string, err error) {
+func (h *Host) enter(r *run) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
-		return "", ErrClosed
+		return ErrClosed
+	}
+	if h.count == 0 && !h.ungrouped {
+		h.cgroups, _ = newGroups(h.id)
 	}
 	h.running.Add(1)
 	h.count++
-	return h.mark() + strconv.Itoa(h.count) + ".", nil
+	r.number = h.count
+	r.mark = h.mark() + strconv.Itoa(h.count) + "."
+	r.group = h.cgroups.add(strconv.Itoa(h.count))
+	return nil
 }
 
 // began tells the host when its first run started.
@@ -236,6 +269,14 @@ func (h *Host) keep(leader int) {
 
 // mark begins the environment entry of everything that h starts.
 func (h *Host) mark() string { return "BELAY_RUN=" + h.id + "." }
+
+// name is what errors call c.
+func (c Command) name() string {
+	if len(c.Argv) == 0 {
+		return "a command"
+	}
+	return c.Argv[0]
+}
 
 func (c Command) check() error {
 	switch {

@@ -2,7 +2,6 @@ package process
 
 import (
 	"errors"
-	"io"
 	"os"
 	"time"
 )
@@ -14,19 +13,16 @@ const (
 	chunkMax = 256 << 10              // bytes that are read at once
 )
 
-// A pump moves a command's output to whoever wants it, no faster than they
-// take it.
+// A pump moves a command's output into its window, no faster than that takes it.
 type pump struct {
 	from    source
-	to      io.Writer // nil once it has failed
-	kept    ends
-	errs    ends // what of that was stderr
+	kept    *window
 	silence time.Duration
 	idle    *time.Timer // stands while output is being handed on
 }
 
 func newPump(from source, c Command) *pump {
-	p := &pump{from: from, to: c.Output, kept: ends{keep: c.Keep}, errs: ends{keep: c.Keep}, silence: c.Silence}
+	p := &pump{from: from, kept: newWindow(c), silence: c.Silence}
 	if p.silence > 0 {
 		p.idle = time.NewTimer(p.silence)
 	} else {
@@ -48,10 +44,7 @@ func (p *pump) run() (held bool) {
 	for {
 		n, fromErr, err := p.from.read(buf)
 		if n > 0 {
-			if fromErr {
-				p.errs.write(buf[:n])
-			}
-			p.take(buf[:n])
+			p.take(buf[:n], fromErr)
 		}
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			if !end.IsZero() {
@@ -75,14 +68,9 @@ func (p *pump) run() (held bool) {
 	}
 }
 
-func (p *pump) take(b []byte) {
+func (p *pump) take(b []byte, fromErr bool) {
 	p.rest()
-	p.kept.write(b)
-	if p.to != nil {
-		if _, err := p.to.Write(b); err != nil {
-			p.to = nil
-		}
-	}
+	p.kept.take(b, fromErr)
 	if p.silence > 0 {
 		p.idle.Reset(p.silence) // so a slow reader is no silence
 	}
@@ -110,41 +98,4 @@ func (p *pump) stop(drained <-chan bool, t *tree) (held bool) {
 		<-drained
 		return true
 	}
-}
-
-// ends keeps the first and the last bytes of a stream in bounded memory.
-type ends struct {
-	keep  int // of each
-	head  []byte
-	ring  []byte
-	at    int // in a full ring, where its oldest byte is
-	total int64
-}
-
-func (e *ends) write(b []byte) {
-	e.total += int64(len(b))
-	if n := min(len(b), e.keep-len(e.head)); n > 0 {
-		e.head = append(e.head, b[:n]...)
-		b = b[n:]
-	}
-	if over := len(b) - e.keep; over > 0 {
-		b = b[over:]
-	}
-	if n := min(len(b), e.keep-len(e.ring)); n > 0 {
-		e.ring = append(e.ring, b[:n]...)
-		b = b[n:]
-	}
-	for len(b) > 0 {
-		n := copy(e.ring[e.at:], b)
-		e.at = (e.at + n) % e.keep
-		b = b[n:]
-	}
-}
-
-// parts returns the first and the last bytes, and how many are between them.
-func (e *ends) parts() (head, tail []byte, dropped int64) {
-	if len(e.ring) > 0 {
-		tail = append(append(tail, e.ring[e.at:]...), e.ring[:e.at]...)
-	}
-	return e.head, tail, e.total - int64(len(e.head)) - int64(len(tail))
 }

@@ -16,9 +16,14 @@ import (
 type run struct {
 	host    *Host
 	command Command
+	number  int // of the runs of host
 	mark    string
+	group   *group
 
+	pipes  plumbing
 	report *report
+	pump   *pump
+	entry  *entry
 	cmd    *exec.Cmd
 	cage   *cage
 	tree   *tree
@@ -27,92 +32,95 @@ type run struct {
 	exited chan struct{} // closed when the program has been waited for
 }
 
-// do records the command, runs it, and records how it ended.
-func (r *run) do(ctx context.Context) (Exit, error) {
+// begin records the command and starts it.
+func (r *run) begin() (err error) {
+	defer func() {
+		if err != nil {
+			r.close()
+		}
+	}()
 	path, err := look(r.command.Argv[0], r.command.Env)
 	if err != nil {
-		return Exit{}, err
+		return err
 	}
-	pipes, err := plumb(r.command)
-	if err != nil {
-		return Exit{}, err
+	if r.pipes, err = plumb(r.command); err != nil {
+		return err
 	}
-	defer pipes.from.Close()
 	r.report = newReport(r.command)
-	defer r.report.close()
 	failpoint.Hit("process before start record")
-	entry, err := r.host.begin(r.command.Call)
-	if err != nil {
-		closeAll(pipes.out, pipes.err)
-		return Exit{}, err
+	if r.entry, err = r.host.begin(r.command.Call); err != nil {
+		return err
 	}
 	failpoint.Hit("process start recorded")
-	if err := r.start(path, pipes); err != nil {
+	r.host.cgroups.guarded()
+	if err := r.start(path); err != nil {
 		if r.cmd.Process == nil {
-			entry.drop()
+			r.entry.drop()
 		}
-		return Exit{}, err
+		return err
 	}
 	failpoint.Hit("process started")
-	defer r.tree.release()
 	r.host.began(r.tree)
+	r.pump = newPump(r.pipes.from, r.command)
+	return nil
+}
+
+// finish follows what was begun to its end, and records how it ended.
+func (r *run) finish(ctx context.Context) (Exit, error) {
+	defer r.close()
 	// The command runs already. Where its process cannot be recorded the mark
 	// is, but that does not lead to it on every system.
-	unrecorded := entry.running(r.tree, r.cmd.Process.Pid)
-	exit := r.follow(ctx, pipes.from, unrecorded != nil)
+	unrecorded := r.entry.running(r.tree, r.cmd.Process.Pid)
+	exit := r.follow(ctx, unrecorded != nil)
 	failpoint.Hit("process exited")
-	entry.ended(exit)
+	r.entry.ended(exit)
 	failpoint.Hit("process exit recorded")
 	if unrecorded != nil {
-		return Exit{}, fmt.Errorf("ended at once: record its process: %w", unrecorded)
+		return Exit{}, fmt.Errorf("run %s: ended at once: record its process: %w", r.command.Argv[0], unrecorded)
 	}
 	return exit, nil
 }
 
+// close gives back what r has of the system. What still lives is the Host's.
+func (r *run) close() {
+	r.pipes.close()
+	r.report.close()
+	if r.tree != nil {
+		r.tree.release()
+	}
+	r.group.release()
+}
+
 // follow hands on the output of what runs, and returns how it ended. Where it
 // may not run, it is ended at once.
-func (r *run) follow(ctx context.Context, out source, forbidden bool) Exit {
-	p := newPump(out, r.command)
+func (r *run) follow(ctx context.Context, forbidden bool) Exit {
 	drained := make(chan bool, 1)
-	go func() { drained <- p.run() }()
-	defer p.rest()
+	go func() { drained <- r.pump.run() }()
+	defer r.pump.rest()
 
 	exit := Exit{Profile: r.cage.held(), Cancelled: forbidden}
 	if !forbidden {
-		r.watch(ctx, p.idle.C, &exit)
+		r.watch(ctx, r.pump.idle.C, &exit)
 	}
 	if exit.TimedOut || exit.Idle || exit.Cancelled {
 		r.tree.end(cmp.Or(r.command.Grace, DefaultGrace), r.host.hurry)
 	}
 	<-r.exited // nothing refuses to be killed
-	exit.Held = p.stop(drained, r.tree)
+	if exit.Held = r.pump.stop(drained, r.tree); exit.Held {
+		exit.Holders = r.tree.holders(r.pipes.from)
+	}
 	if r.tree.grouped() {
 		r.host.keep(r.cmd.Process.Pid)
 	}
 	r.cage.end(&exit, r.cmd.ProcessState)
 	exit.Stages = r.report.stages()
-	exit.Head, exit.Tail, exit.Dropped = p.kept.parts()
-	exit.Err.Head, exit.Err.Tail, exit.Err.Dropped = p.errs.parts()
+	r.pump.kept.into(&exit)
 	exit.Took = r.ended.Sub(r.began)
 	return exit
 }
 
-// start starts the program at path with its ends of pipes as its output, and
-// closes them.
-func (r *run) start(path string, pipes plumbing) error {
-	c := r.command
-	r.cmd = &exec.Cmd{
-		Path: path, Args: c.Argv, Dir: c.Dir,
-		Env:    append(append([]string{}, c.Env...), r.mark),
-		Stdout: pipes.out, Stderr: pipes.err,
-		SysProcAttr: attributes(),
-	}
-	r.cmd.Env, r.cmd.ExtraFiles = r.report.add(r.cmd.Env, r.cmd.ExtraFiles)
-	var err error
-	if r.cage, err = r.host.confine(r.cmd, c, r.mark); err != nil {
-		closeAll(pipes.out, pipes.err)
-		return err
-	}
+// start starts the program at path, and closes its ends of the pipes.
+func (r *run) start(path string) error {
 	started := make(chan error)
 	r.exited = make(chan struct{})
 	go func() {
@@ -121,11 +129,10 @@ func (r *run) start(path string, pipes plumbing) error {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(r.exited)
-		r.began = time.Now()
-		err := r.cage.begin(r.cmd, r.cmd.Start())
-		closeAll(pipes.out, pipes.err)
+		err := r.spawn(path)
+		r.pipes.given()
 		if err == nil {
-			r.tree, err = newTree(r.mark, r.cmd.Process)
+			r.tree, err = newTree(r.mark, r.cmd.Process, r.group)
 			if err != nil {
 				_ = r.cmd.Process.Kill()
 				_ = r.cmd.Wait()
@@ -139,11 +146,45 @@ func (r *run) start(path string, pipes plumbing) error {
 		_ = r.cmd.Wait() // ProcessState says more
 		r.ended = time.Now()
 	}()
-	err = <-started
+	err := <-started
 	if err != nil {
 		<-r.exited
 	}
 	return err
+}
+
+// spawn starts the program at path in its cgroup, or without one where it cannot
+// be in one.
+func (r *run) spawn(path string) error {
+	err, refused := r.try(path)
+	if refused && r.group != nil {
+		r.group.release()
+		r.group = nil
+		err, _ = r.try(path)
+	}
+	return err
+}
+
+// try starts the program at path. It may be refused for its cgroup.
+func (r *run) try(path string) (err error, refused bool) {
+	c := r.command
+	r.cmd = &exec.Cmd{
+		Path: path, Args: c.Argv, Dir: c.Dir,
+		Env:    append(append([]string{}, c.Env...), r.mark),
+		Stdout: r.pipes.out, Stderr: r.pipes.err,
+		SysProcAttr: attributes(),
+	}
+	if r.pipes.in != nil {
+		r.cmd.Stdin = r.pipes.in
+	}
+	r.cmd.Env, r.cmd.ExtraFiles = r.report.add(r.cmd.Env, r.cmd.ExtraFiles)
+	if r.cage, err = r.host.confine(r.cmd, c, r.mark); err != nil {
+		return err, false
+	}
+	r.group.join(r.cmd.SysProcAttr)
+	r.began = time.Now()
+	err = r.cmd.Start()
+	return r.cage.begin(r.cmd, err), refusal(err)
 }
 
 // watch returns when the command has exited, or says in e why it has to.
@@ -161,7 +202,7 @@ func (r *run) watch(ctx context.Context, idle <-chan time.Time, e *Exit) {
 	case <-idle:
 		e.Idle = true
 	case <-ctx.Done():
-		e.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
+		e.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(context.Cause(ctx), errLate)
 		e.Cancelled = !e.TimedOut
 	case <-r.host.closing:
 		e.Cancelled = true

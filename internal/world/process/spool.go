@@ -27,6 +27,7 @@ const (
 type record struct {
 	Boot  string    `json:"boot,omitempty"`  // ids mean nothing after another boot
 	Mark  string    `json:"mark,omitempty"`  // in the environment of all it starts
+	Group string    `json:"group,omitempty"` // the cgroup that all of it is in
 	At    time.Time `json:"at,omitzero"`     // when it was written
 	PID   int       `json:"pid,omitempty"`   // of the program
 	Start uint64    `json:"start,omitempty"` // in the system's ticks, so that the id is not taken for a later process's
@@ -53,7 +54,7 @@ func (h *Host) begin(call string) (e *entry, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("record the start of %s: %w", call, err)
 	}
-	err = e.add(record{Boot: boot(), Mark: h.mark(), At: time.Now().UTC()})
+	err = e.add(record{Boot: boot(), Mark: h.mark(), Group: h.cgroups.path(), At: time.Now().UTC()})
 	err = errors.Join(err, e.started.Sync(), syncDir(e.dir), syncDir(h.spool))
 	if err != nil {
 		e.drop()
@@ -151,6 +152,7 @@ func fence(spool string) error {
 	}
 	now := boot()
 	var t tree
+	gone := true
 	for _, entry := range entries {
 		path := filepath.Join(spool, entry.Name())
 		switch {
@@ -169,12 +171,16 @@ func fence(spool string) error {
 		}
 		if !slices.Contains(t.marks, rec.Mark) {
 			t.marks = append(t.marks, rec.Mark)
+			gone = fenceGroup(rec.Group) && gone
 		}
 		if rec.PID > 1 && rec.Start > 0 && startOf(rec.PID) == rec.Start {
 			t.leaders = append(t.leaders, rec.PID)
 		}
 	}
-	if len(t.marks) > 0 && !t.end(0, nil) {
+	if len(t.marks) > 0 {
+		gone = t.end(0, nil) && gone
+	}
+	if !gone {
 		return errors.New("something that a command started cannot be killed")
 	}
 	return unsign(spool)

@@ -24,7 +24,11 @@ import (
 // play is a host on SPOOL that runs SCRIPT, in the environment LIFE, and is
 // killed: how far it gets is its role. It prints a line when it is as far.
 func play(role string) {
-	h, err := process.Open(os.Getenv("SPOOL"))
+	opened := process.Open
+	if os.Getenv("UNGROUPED") != "" {
+		opened = process.OpenUngrouped
+	}
+	h, err := opened(os.Getenv("SPOOL"))
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
@@ -47,7 +51,7 @@ func play(role string) {
 		syscall.ForkLock.RLock()
 	case "ended":
 		c.Output = writer(func() {
-			for len(children()) > 0 {
+			for len(children("belay-lifeline")) > 0 {
 				runtime.Gosched()
 			}
 			stop()
@@ -80,10 +84,10 @@ type writer func()
 func (w writer) Write(b []byte) (int, error) { w(); return len(b), nil }
 
 // host starts this program in a role.
-func host(t *testing.T, role, spool, text string) (c *exec.Cmd, out *bufio.Reader) {
+func host(t *testing.T, role, spool, text string, env ...string) (c *exec.Cmd, out *bufio.Reader) {
 	t.Helper()
 	c = exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), "PROCESS_TEST_ROLE="+role, "SPOOL="+spool, "SCRIPT="+text, "LIFE_ID="+spool)
+	c.Env = append(append(os.Environ(), env...), "PROCESS_TEST_ROLE="+role, "SPOOL="+spool, "SCRIPT="+text, "LIFE_ID="+spool)
 	pipe, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -96,9 +100,9 @@ func host(t *testing.T, role, spool, text string) (c *exec.Cmd, out *bufio.Reade
 
 // crash runs text in a host of its own on spool, and kills that host once it,
 // or text, has printed a line.
-func crash(t *testing.T, role, spool, text string) {
+func crash(t *testing.T, role, spool, text string, env ...string) {
 	t.Helper()
-	c, out := host(t, role, spool, text)
+	c, out := host(t, role, spool, text, env...)
 	if role == "about to fork" {
 		for late := time.Now().Add(time.Minute); !recorded(spool); runtime.Gosched() {
 			if time.Now().After(late) {
@@ -136,7 +140,7 @@ func TestOpenFencesAnEarlierLife(t *testing.T) {
 	t.Parallel()
 	w := newWitness(t)
 	spool := filepath.Join(t.TempDir(), "spool")
-	crash(t, "running", spool, w.hold("setsid sleep 300 & sleep 300 & sh -c 'trap \"\" TERM; sleep 300; :' & echo ready; wait"))
+	crash(t, "running", spool, w.hold("setsid sleep 300 & sleep 300 & sh -c 'trap \"\" TERM; sleep 300; :' & echo ready; wait"), "UNGROUPED=1")
 	h, err := process.Open(spool)
 	if err != nil {
 		t.Fatal(err)

@@ -12,14 +12,14 @@ const (
 // left, and reports whether all of it is gone.
 //
 // A process can be born while the others are counted, so nobody left is
-// believed at the second look.
+// believed at the second look, unless the system counts for us.
 func (t *tree) end(grace time.Duration, hurry <-chan struct{}) (gone bool) {
 	if grace > 0 {
 		t.ask()
 		over := time.NewTimer(grace)
 		defer over.Stop()
 		waiting := true
-		for look := firstLook; waiting && t.count() > 0; look = min(2*look, lastLook) {
+		for look := firstLook / 8; waiting && t.count() > 0; look = min(2*look, lastLook) {
 			select {
 			case <-time.After(look):
 			case <-over.C:
@@ -30,15 +30,15 @@ func (t *tree) end(grace time.Duration, hurry <-chan struct{}) (gone bool) {
 		}
 	}
 	deadline := time.Now().Add(killing)
-	for clean := 0; clean < 2; time.Sleep(firstLook) {
-		if t.kill() == 0 {
-			clean++
-		} else {
+	for clean, look := 0, firstLook/8; ; look = min(2*look, firstLook) {
+		if t.kill() > 0 {
 			clean = 0
+		} else if clean++; clean == 2 || t.exact() {
+			return true
 		}
 		if time.Now().After(deadline) {
 			return clean > 0
 		}
+		time.Sleep(look)
 	}
-	return true
 }

@@ -23,6 +23,15 @@ func (t *tree) signal(sig syscall.Signal) (groups int) {
 
 func (t *tree) count() int { return t.signal(0) }
 
+// kill kills all of t, and returns how many there were to kill.
+func (t *tree) kill() int { return t.signal(syscall.SIGKILL) }
+
+// exact reports whether count is sure of what it says.
+func (t *tree) exact() bool { return false }
+
+// holders are not told here.
+func (t *tree) holders(source) []string { return nil }
+
 // startOf returns when pid started, in microseconds, or 0 where it is gone.
 func startOf(pid int) uint64 {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

@@ -22,6 +22,13 @@ type proc struct {
 
 // signal sends sig to all of t, and returns how many that are.
 func (t *tree) signal(sig syscall.Signal) int {
+	if t.group != nil {
+		pids := t.group.pids()
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, sig)
+		}
+		return len(pids)
+	}
 	found := t.members()
 	groups := make(map[int]bool)
 	for _, p := range found {
@@ -38,7 +45,31 @@ func (t *tree) signal(sig syscall.Signal) int {
 	return len(found)
 }
 
-func (t *tree) count() int { return len(t.members()) }
+func (t *tree) count() int {
+	if t.group != nil {
+		if t.group.populated() {
+			return 1
+		}
+		return 0
+	}
+	return len(t.members())
+}
+
+// exact reports whether count is sure of what it says.
+func (t *tree) exact() bool { return t.group != nil }
+
+// kill kills all of t, and returns how many there were to kill, or at least
+// whether there were any.
+func (t *tree) kill() int {
+	if t.group == nil {
+		return t.signal(syscall.SIGKILL)
+	}
+	n := t.count()
+	if n > 0 {
+		t.group.kill()
+	}
+	return n
+}
 
 // members returns the living processes of t, and remembers them: what was once
 // seen in t is found again, wherever it goes.

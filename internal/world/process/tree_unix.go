@@ -18,11 +18,12 @@ type tree struct {
 	leaders []int    // of its sessions
 	since   uint64   // nothing in it started before
 	known   map[int]uint64
+	group   *group // that all of it is in, if there is one
 }
 
 // newTree returns the tree of p, which has not been waited for.
-func newTree(mark string, p *os.Process) (*tree, error) {
-	return &tree{marks: []string{mark}, leaders: []int{p.Pid}, since: startOf(p.Pid)}, nil
+func newTree(mark string, p *os.Process, g *group) (*tree, error) {
+	return &tree{marks: []string{mark}, leaders: []int{p.Pid}, since: startOf(p.Pid), group: g}, nil
 }
 
 // release gives back what the system lent for t.
@@ -33,9 +34,6 @@ func (t *tree) ask() {
 	t.signal(syscall.SIGTERM)
 	t.signal(syscall.SIGCONT)
 }
-
-// kill kills all of t, and returns how many there were to kill.
-func (t *tree) kill() int { return t.signal(syscall.SIGKILL) }
 
 // grouped reports whether the groups that the leaders of t made still have
 // members.

@@ -25,7 +25,7 @@ func attributes() *syscall.SysProcAttr {
 }
 
 // newTree puts p in a job. What p starts before that stays outside.
-func newTree(mark string, p *os.Process) (*tree, error) {
+func newTree(mark string, p *os.Process, _ *group) (*tree, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("create job: %w", err)
@@ -85,6 +85,12 @@ func (t *tree) count() int {
 	}
 	return int(info.active)
 }
+
+// exact reports whether count is sure of what it says.
+func (t *tree) exact() bool { return true }
+
+// holders are not told here.
+func (t *tree) holders(source) []string { return nil }
 
 func (t *tree) grouped() bool { return false }
 
