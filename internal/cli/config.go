@@ -162,13 +162,13 @@ func (c *Config) warn(e entry, why string) {
 func (c *Config) addFlag(f Flag) error {
 	at := Origin{Layer: layerFlag, File: f.Name}
 	k, ok := knobFor(strings.Split(f.Key, "."))
-	if !ok || k.shape == asList {
+	if !ok || k.shape.several() {
 		return &ConfigError{File: f.Name, Message: f.Key + " cannot be set by a flag"}
 	}
 	if err := k.check(f.Value); err != nil {
 		return &ConfigError{File: f.Name, Message: err.Error()}
 	}
-	c.apply(entry{knob: k, items: []item{{f.Value, at}}, at: at})
+	c.apply(entry{knob: k, items: []item{{text: f.Value, at: at}}, at: at})
 	return nil
 }
 

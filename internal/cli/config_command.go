@@ -18,7 +18,7 @@ func (s System) configCommand() *cobra.Command {
 the project's .belay/config.toml once it is trusted, or a flag.`,
 		Example: `  belay config
   belay config set mode auto
-  belay config set rules.deny 'Bash(git push)'
+  belay config add rules.deny 'Bash(git push)'
   belay config trust`,
 		RunE: func(*cobra.Command, []string) error { return s.in(o.dir).showConfig(asJSON) },
 	}
@@ -37,6 +37,8 @@ the project's .belay/config.toml once it is trusted, or a flag.`,
 				return err
 			},
 		},
+		s.listCommand("add", "Add a rule or another text to a setting of several in the user's file", AddConfig, "is added to"),
+		s.listCommand("remove", "Take a rule or another text out of a setting of several in the user's file", RemoveConfig, "is taken out of"),
 		&cobra.Command{
 			Use: "trust [DIR]", Short: "Let the settings of a directory's own .belay/config.toml count, as they are now",
 			Args:    counted(cobra.MaximumNArgs(1)),
@@ -64,6 +66,22 @@ the project's .belay/config.toml once it is trusted, or a flag.`,
 			},
 		})
 	return c
+}
+
+// listCommand changes one text of a setting that has several.
+func (s System) listCommand(name, short string, change func(file, key, text string) error, did string) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " KEY TEXT", Short: short, Args: counted(cobra.ExactArgs(2)),
+		Example: "  belay config " + name + " rules.allow 'Bash(go test *)'\n  belay config " + name + " env.pass GH_TOKEN",
+		RunE: func(_ *cobra.Command, args []string) error {
+			file := s.userConfig()
+			if err := change(file, args[0], args[1]); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(s.Stderr, "%s %s %s in %s\n", oneLine(args[1], 0), did, args[0], file)
+			return err
+		},
+	}
 }
 
 // userConfig returns the user's file of settings, "" where no home is known.

@@ -178,12 +178,12 @@ func (d *decoder) keyValue(table []string, e *unstable.Node) {
 func (d *decoder) setting(k knob, key, value *unstable.Node) {
 	e := entry{knob: k, at: d.at(key)}
 	values := []*unstable.Node{value}
-	if k.shape == asList && value.Kind == unstable.Array {
+	if k.shape.several() && value.Kind == unstable.Array {
 		values = nil
 		for it := value.Children(); it.Next(); {
 			values = append(values, it.Node())
 		}
-	} else if k.shape == asList {
+	} else if k.shape.several() {
 		d.wrong(key, "%s is %s, not %s", k.key, kindName(value.Kind), k.shape)
 		return
 	}
@@ -191,6 +191,10 @@ func (d *decoder) setting(k knob, key, value *unstable.Node) {
 		place := v
 		if v.Raw.Length == 0 { // of arrays and tables it is not known
 			place = key
+		}
+		if k.shape == asRules && v.Kind == unstable.InlineTable {
+			d.rule(k, &e, place, v)
+			continue
 		}
 		if !k.shape.takes(v.Kind) {
 			d.wrong(place, "%s is %s, not %s", k.key, kindName(v.Kind), k.shape)
@@ -200,7 +204,7 @@ func (d *decoder) setting(k knob, key, value *unstable.Node) {
 			d.wrong(place, "%s: %s", k.key, err)
 			continue
 		}
-		e.items = append(e.items, item{string(v.Data), d.at(place)})
+		e.items = append(e.items, item{text: string(v.Data), at: d.at(place)})
 	}
 	d.entries = append(d.entries, e)
 }

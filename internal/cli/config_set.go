@@ -66,7 +66,7 @@ func (k knob) literal(value string) (string, error) {
 		return "", errors.New("the value is not UTF-8")
 	}
 	texts := []string{value}
-	if k.shape == asList {
+	if k.shape.several() {
 		var err error
 		if texts, err = splitList(value); err != nil {
 			return "", err
@@ -80,7 +80,7 @@ func (k knob) literal(value string) (string, error) {
 		literals[i] = quote(text)
 	}
 	switch k.shape {
-	case asList:
+	case asList, asRules:
 		return "[" + strings.Join(literals, ", ") + "]", nil
 	case asNumber:
 		n, err := parseNumber(0, 1<<53)(value)

@@ -164,7 +164,7 @@ func reason(q agent.Question) string {
 func (v *view) choices(q agent.Question) {
 	choices := "y: yes   n: no   n WHY: no, and why"
 	if len(q.Remember) > 0 {
-		choices += "   a: always, in this session   s: always, and save it"
+		choices += "   a: always, in this session   s: always, in every project"
 		for _, rule := range q.Remember {
 			v.framed(dim, oneLine("always: "+rule))
 		}

@@ -489,7 +489,7 @@ func TestWhatIsRememberedIsShownFirst(t *testing.T) {
 	withKeyboard(t, Options{}, func(t *testing.T, k *keyboard) {
 		c := k.ask(t.Context(), bash)
 		shown := k.screen.String()
-		for _, want := range []string{"always: Bash(go test ./...)\n", "always: Bash(gofmt -l *)\n", "a: always, in this session", "s: always, and save it"} {
+		for _, want := range []string{"always: Bash(go test ./...)\n", "always: Bash(gofmt -l *)\n", "a: always, in this session", "s: always, in every project"} {
 			if !strings.Contains(shown, want) {
 				t.Errorf("not shown: %q in\n%s", want, shown)
 			}
