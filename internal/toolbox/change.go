@@ -230,6 +230,7 @@ func (f *changer) result(c change, diff workspace.Diff) tool.Result {
 	for n := range c.revisions {
 		v := &c.revisions[n]
 		v.Result, v.Was, v.Parents = diff.Digests[v.Path], diff.Was[v.Path], diff.Parents[v.Path]
+		v.WasAttrs = diff.WasAttrs[v.Path]
 		d := changeData{
 			Path: v.Path, Created: v.Base == "", Gone: v.Remove, Digest: v.Result, Inexact: v.Inexact,
 			Names: diff.Names[v.Path], Merged: v.theirs != "",

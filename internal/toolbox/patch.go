@@ -166,11 +166,28 @@ func (f *changer) moved(t target, p filePatch, v revision) ([]revision, error) {
 	if made.Mode == "" {
 		made.Mode = fmt.Sprintf("%04o", t.Mode.Perm())
 	}
+	if made.Attrs, err = f.attributes(t.Path); err != nil {
+		return nil, failed(context.Background(), f.w, t.Path, err)
+	}
 	if len(bytes) > 0 {
 		made.Regions = []edit.Region{{Len: len(bytes), New: bytes}}
 	}
 	gone := revision{Intent: edit.Intent{Path: t.Path, Base: t.Digest, Remove: true}, before: t.Content, known: true}
 	return []revision{gone, made}, nil
+}
+
+// attributes returns the digest of what a file has beside its bytes and permissions,
+// "" if that is nothing.
+func (f *changer) attributes(path string) (string, error) {
+	raw, err := f.w.OpenRaw(path)
+	if err != nil {
+		return "", err
+	}
+	defer raw.Close()
+	if attrs := raw.Attributes(); attrs != workspace.Plain {
+		return edit.Digest([]byte(attrs)), nil
+	}
+	return "", nil
 }
 
 // modeOf returns the permission bits that a file of a mode is to have after a

@@ -49,12 +49,16 @@ func Undo(w *workspace.Workspace, history func() (*undo.History, error)) tool.To
 			found, err = h.Select(scope)
 		}
 		if errors.Is(err, undo.ErrNothing) {
-			return nil, &tool.Failure{Kind: tool.NoChange, Message: err.Error(), Hint: "belay log shows what was changed"}
+			message := strings.Join(append([]string{err.Error()}, h.Uncovered(scope, nil)...), "\nnot covered by undo, ")
+			return nil, &tool.Failure{Kind: tool.NoChange, Message: message, Hint: "belay log shows what was changed"}
 		}
 		if err != nil {
 			return nil, err
 		}
 		u := undoing{w: w, prune: make(map[string]int), report: undo.Report{Redo: scope.Redo, Taken: []undo.Ref{}}}
+		if !scope.Redo {
+			u.report.Uncovered = h.Uncovered(scope, found)
+		}
 		u.plan(found)
 		u.know(in.Seen, found)
 		return u.action(ctx, scope)
@@ -219,7 +223,8 @@ func (u *undoing) look(file string) (undo.File, error) {
 		return undo.File{}, workspace.ErrTooLarge
 	}
 	b, err := io.ReadAll(io.NewSectionReader(f, 0, workspace.MaxFile))
-	return undo.File{Exists: true, Bytes: b, Mode: fmt.Sprintf("%04o", f.Mode.Perm())}, err
+	attrs := edit.Digest([]byte(f.Attributes()))
+	return undo.File{Exists: true, Bytes: b, Mode: fmt.Sprintf("%04o", f.Mode.Perm()), Attrs: attrs}, err
 }
 
 // moved says that a file is not where its path leads now, if it is not.
@@ -250,7 +255,7 @@ func (u *undoing) action(ctx context.Context, scope undo.Scope) (*tool.Action, e
 	}
 	var parts []tool.Part
 	for n, i := range u.edits {
-		u.edits[n].Parents = diff.Parents[i.Path]
+		u.edits[n].Parents, u.edits[n].WasAttrs = diff.Parents[i.Path], diff.WasAttrs[i.Path]
 		e := effect.Set{{Kind: effect.Read, On: i.Path}, {Kind: effect.Write, On: i.Path}}
 		dir := i.Path
 		for range u.prune[i.Path] {
@@ -310,6 +315,7 @@ func (u *undoing) title(scope undo.Scope) string {
 
 // result says what was taken back.
 func (u *undoing) result() tool.Result {
+	u.bare()
 	r := tool.Result{Status: tool.Success, Edits: u.edits, Seen: u.seen, Data: data(u.report)}
 	var text strings.Builder
 	fmt.Fprintf(&text, "took back what %s changed", strings.Join(u.calls(), ", "))
@@ -332,6 +338,13 @@ func (u *undoing) result() tool.Result {
 		r.Status = tool.Partial
 		text.WriteString("\nleft as it is:" + u.left())
 	}
+	if n := len(u.report.Bare); n > 0 {
+		r.Status = tool.Partial
+		fmt.Fprintf(&text, "\nwithout the owner, attributes or access list that it had: %s", strings.Join(u.report.Bare[:min(n, maxLeft)], ", "))
+		if n > maxLeft {
+			fmt.Fprintf(&text, " and %d more", n-maxLeft)
+		}
+	}
 	r.Text = text.String()
 	return r
 }
@@ -347,7 +360,21 @@ func (u *undoing) calls() []string {
 	})
 }
 
-func (u *undoing) partial() bool { return u.report.Left != nil || u.report.More > 0 }
+func (u *undoing) partial() bool {
+	return u.report.Left != nil || u.report.More > 0 || u.report.Uncovered != nil
+}
+
+// bare finds the files that have not got the attributes that they were to have.
+func (u *undoing) bare() {
+	for _, i := range u.edits {
+		if i.Attrs == "" {
+			continue
+		}
+		if now, err := u.look(i.Path); err == nil && now.Attrs != i.Attrs {
+			u.report.Bare = append(u.report.Bare, i.Path)
+		}
+	}
+}
 
 // left says what is not taken back, a line each.
 func (u *undoing) left() string {
@@ -365,6 +392,9 @@ func (u *undoing) left() string {
 			}
 			fmt.Fprintf(&b, "%s%d-%d", word, s.First, s.Last)
 		}
+	}
+	for _, what := range u.report.Uncovered {
+		fmt.Fprintf(&b, "\n  not covered by undo, %s", what)
 	}
 	if u.report.More > 0 {
 		fmt.Fprintf(&b, "\n  %d files more than one undo takes back: undo again", u.report.More)

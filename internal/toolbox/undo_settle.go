@@ -40,7 +40,7 @@ func (s undoSettler) Settle(ctx context.Context, _ tool.Plan, b json.RawMessage)
 		r := tool.Failed(failed(ctx, s.w, p.Edits[0].Path, err))
 		return &r, nil
 	}
-	u := undoing{w: s.w, prune: p.Prune, seen: p.Seen, report: undo.Report{Redo: p.Report.Redo, Left: p.Report.Left, More: p.Report.More}}
+	u := undoing{w: s.w, prune: p.Prune, seen: p.Seen, report: undo.Report{Redo: p.Report.Redo, Left: p.Report.Left, More: p.Report.More, Uncovered: p.Report.Uncovered}}
 	undone := make(map[string]bool)
 	for _, i := range p.Edits {
 		now, err := u.look(i.Path)
@@ -69,6 +69,9 @@ func (s undoSettler) Settle(ctx context.Context, _ tool.Plan, b json.RawMessage)
 func holds(i edit.Intent, now undo.File) bool {
 	if i.Remove || !now.Exists {
 		return i.Remove && !now.Exists
+	}
+	if i.Base == i.Result && i.Mode == "" && i.Attrs != now.Attrs {
+		return false // there is nothing else that it changes
 	}
 	return edit.Digest(now.Bytes) == i.Result && (i.Mode == "" || i.Mode == now.Mode)
 }

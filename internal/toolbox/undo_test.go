@@ -66,8 +66,8 @@ func (p *past) seen() map[string]string {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if b, _, err := e.Bytes(); err == nil {
-			seen[e.Path] = edit.Digest(b)
+		if c, err := e.Content(); err == nil {
+			seen[e.Path] = edit.Digest(c.Bytes)
 		}
 	}
 	return seen
@@ -124,7 +124,11 @@ func (p *past) command(f func()) snapshot.Changes {
 		p.t.Fatal(err)
 	}
 	p.asked(tool.Call{ID: id, Tool: "Bash"})
-	p.finish(id, tool.Result{Status: tool.Success, Edits: c.Edits})
+	text := "done"
+	if c.Note != "" {
+		text += "\n[" + c.Note + "]" // as the agent does
+	}
+	p.finish(id, tool.Result{Status: tool.Success, Text: text, Edits: c.Edits})
 	return c
 }
 
@@ -149,11 +153,11 @@ func (p *past) tree() map[string]string {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		b, _, err := e.Bytes()
+		c, err := e.Content()
 		if target, e := e.Target(); err != nil && e == nil {
-			b = []byte("-> " + target)
+			c.Bytes = []byte("-> " + target)
 		}
-		out[e.Path] = fmt.Sprintf("%s %s", e.Info.Mode(), b)
+		out[e.Path] = strings.TrimSuffix(fmt.Sprintf("%s %s%s", e.Info.Mode(), c.Bytes, c.Attrs), workspace.Plain)
 	}
 	return out
 }
@@ -373,5 +377,41 @@ func TestPromise_P08_LinksComeBack(t *testing.T) {
 	}
 	if b, err := os.ReadFile(outside); err != nil || string(b) != "theirs\n" {
 		t.Errorf("outside: %q, %v", b, err)
+	}
+}
+
+// What a command changed and undo does not cover is said again by the undo of its
+// turn, whether or not there is anything else to take back.
+func TestR117_UndoSaysWhatItDoesNotCover(t *testing.T) {
+	p := newPast(t, t.TempDir(), map[string]string{"a": "a\n"})
+	large := func(size int64) {
+		t.Helper()
+		f, err := os.OpenFile(filepath.Join(p.dir, "large"), os.O_WRONLY|os.O_CREATE, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	large(20 << 20)
+	p.command(func() { large(21 << 20) })
+	const said = "not covered by undo, c1: these changes: large (over 16 MiB)"
+	if r := p.call(p.undo, `{}`, nil); r.Failure == nil || r.Failure.Kind != tool.NoChange || !strings.Contains(r.Failure.Message, said) {
+		t.Errorf("nothing else: %s", r.Text)
+	}
+	p.change(Edit(p.w), `{"path":"a","old":"a","new":"b"}`)
+	a, err := p.undo.Prepare(t.Context(), tool.Input{Args: json.RawMessage(`{}`)})
+	if err != nil || !strings.Contains(a.Preview, said) {
+		t.Errorf("preview: %v, %v", a, err)
+	}
+	if r := p.call(p.undo, `{"call":"c2"}`, nil); r.Status != tool.Success || strings.Contains(r.Text, "large") {
+		t.Errorf("of another call: %s", r.Text)
+	}
+	if r := p.call(p.undo, `{"redo":true}`, nil); r.Status != tool.Success || strings.Contains(r.Text, "large") {
+		t.Errorf("redo: %s", r.Text)
+	}
+	if r := p.call(p.undo, `{"turn":1}`, nil); r.Status != tool.Partial || !strings.Contains(r.Text, "left as it is:\n  "+said) {
+		t.Errorf("of the turn: %s", r.Text)
 	}
 }

@@ -40,7 +40,7 @@ func (i Intent) Invert(base []byte) (Intent, error) {
 	if err != nil {
 		return Intent{}, err
 	}
-	back := Intent{Path: i.Path, Base: Digest(result), Result: Digest(base), Mode: i.Was, Was: i.Mode}
+	back := Intent{Path: i.Path, Base: Digest(result), Result: Digest(base), Mode: i.Was, Was: i.Mode, Attrs: i.WasAttrs, WasAttrs: i.Attrs}
 	switch {
 	case i.Remove:
 		back.Base = ""
@@ -49,7 +49,7 @@ func (i Intent) Invert(base []byte) (Intent, error) {
 		}
 		return back, nil
 	case i.Base == "":
-		return Intent{Path: i.Path, Base: back.Base, Remove: true, Was: i.Mode}, nil
+		return Intent{Path: i.Path, Base: back.Base, Remove: true, Was: i.Mode, WasAttrs: i.Attrs}, nil
 	}
 	shift := 0
 	for _, r := range i.Regions {

@@ -29,15 +29,17 @@ var (
 // work on it; patches, search and replace, whole files and syntax trees are
 // only ways to arrive at it.
 type Intent struct {
-	Path    string   `json:"path"`             // relative to the workspace root
-	Base    string   `json:"base"`             // digest the change was made against; "" creates
-	Result  string   `json:"result,omitempty"` // digest of the file after it; "" if removed or not yet done
-	Regions []Region `json:"regions"`          // in ascending order, not overlapping
-	Remove  bool     `json:"remove,omitempty"`
-	Mode    string   `json:"mode,omitempty"`    // octal permission bits, such as "0755", or Link; "" keeps
-	Was     string   `json:"was,omitempty"`     // the bits before, where they changed or the file is removed; "" if nobody knows
-	Parents int      `json:"parents,omitempty"` // how many directories, from the file's own up, were made to create it
-	Inexact string   `json:"inexact,omitempty"` // how the match was loosened, if it was
+	Path     string   `json:"path"`             // relative to the workspace root
+	Base     string   `json:"base"`             // digest the change was made against; "" creates
+	Result   string   `json:"result,omitempty"` // digest of the file after it; "" if removed or not yet done
+	Regions  []Region `json:"regions"`          // in ascending order, not overlapping
+	Remove   bool     `json:"remove,omitempty"`
+	Mode     string   `json:"mode,omitempty"`      // octal permission bits, such as "0755", or Link; "" keeps
+	Was      string   `json:"was,omitempty"`       // the bits before, where they changed or the file is removed; "" if nobody knows
+	Attrs    string   `json:"attrs,omitempty"`     // digest of the owner and attributes that the file gets; "" keeps
+	WasAttrs string   `json:"was_attrs,omitempty"` // of those before, where they changed or the file is removed; "" if they were as those of any new file
+	Parents  int      `json:"parents,omitempty"`   // how many directories, from the file's own up, were made to create it
+	Inexact  string   `json:"inexact,omitempty"`   // how the match was loosened, if it was
 }
 
 // Link is the Mode, and the Was, of a symbolic link. Its bytes are where it leads.
@@ -76,9 +78,11 @@ func (i Intent) Validate() error {
 		return fmt.Errorf("%w: base %q is not a digest", ErrInvalid, i.Base)
 	case !digestOrNone(i.Result):
 		return fmt.Errorf("%w: result %q is not a digest", ErrInvalid, i.Result)
+	case !digestOrNone(i.Attrs) || !digestOrNone(i.WasAttrs):
+		return fmt.Errorf("%w: attributes %q and %q are not digests", ErrInvalid, i.Attrs, i.WasAttrs)
 	case i.Parents < 0 || i.Parents > 0 && i.Base != "":
 		return fmt.Errorf("%w: %d directories were made for it", ErrInvalid, i.Parents)
-	case i.Remove && (i.Base == "" || i.Result != "" || len(i.Regions) > 0 || i.Mode != ""):
+	case i.Remove && (i.Base == "" || i.Result != "" || len(i.Regions) > 0 || i.Mode != "" || i.Attrs != ""):
 		return fmt.Errorf("%w: a removal has a base and nothing else", ErrInvalid)
 	}
 	for _, mode := range []string{i.Mode, i.Was} {

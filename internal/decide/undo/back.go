@@ -12,6 +12,7 @@ type File struct {
 	Exists bool
 	Bytes  []byte
 	Mode   string // octal permission bits; edit.Link for a link, whose bytes are where it leads
+	Attrs  string // digest of its owner and attributes; "" where it does not matter
 }
 
 func (f File) link() bool { return f.Mode == edit.Link }
@@ -64,7 +65,7 @@ func back(c Change, file File, images Images) (File, *Left) {
 		return leave("what it was before %s is not kept: %v", c.Call, err)
 	}
 	if c.Edit.Remove {
-		return File{Exists: true, Bytes: base, Mode: c.Edit.Was}, nil
+		return File{Exists: true, Bytes: base, Mode: c.Edit.Was, Attrs: c.Edit.WasAttrs}, nil
 	}
 	return c.carry(base, file, images)
 }
@@ -74,7 +75,10 @@ func (c Change) carry(base []byte, file File, images Images) (File, *Left) {
 	leave := func(err error) (File, *Left) {
 		return File{}, &Left{Path: c.Edit.Path, Call: c.Call, Why: fmt.Sprintf("what %s made of it is not kept: %v", c.Call, err)}
 	}
-	out := File{Exists: true, Bytes: base, Mode: file.Mode}
+	out := File{Exists: true, Bytes: base, Mode: file.Mode, Attrs: file.Attrs}
+	if c.Edit.Attrs != "" && c.Edit.Attrs == file.Attrs && c.Edit.WasAttrs != "" {
+		out.Attrs = c.Edit.WasAttrs
+	}
 	if c.Edit.Mode != "" && c.Edit.Mode == file.Mode && c.Edit.Was != "" {
 		out.Mode = c.Edit.Was
 	}
@@ -133,12 +137,15 @@ func between(path string, now, then File) (edit.Intent, bool) {
 	case !then.Exists && !now.Exists:
 		return i, false
 	case !then.Exists:
-		i.Remove, i.Was = true, now.Mode
+		i.Remove, i.Was = true, now.Mode // its attributes are kept by whoever removes it
 		return i, true
 	}
 	i.Result, i.Regions = edit.Digest(then.Bytes), edit.Between(now.Bytes, then.Bytes)
 	if then.Mode != now.Mode || then.link() {
 		i.Mode, i.Was = then.Mode, now.Mode
 	}
-	return i, i.Base != i.Result || i.Mode != i.Was
+	if then.Attrs != "" && then.Attrs != now.Attrs && !then.link() {
+		i.Attrs, i.WasAttrs = then.Attrs, now.Attrs
+	}
+	return i, i.Base != i.Result || i.Mode != i.Was || i.Attrs != ""
 }

@@ -3,10 +3,12 @@
 package undo
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/event"
@@ -39,10 +41,12 @@ type Ref struct {
 
 // A Report says what a call of Tool did. It is the Data of its result.
 type Report struct {
-	Redo  bool   `json:"redo,omitempty"`
-	Taken []Ref  `json:"taken"`          // back
-	Left  []Left `json:"left,omitempty"` // as they are
-	More  int    `json:"more,omitempty"` // files that another call is needed for
+	Redo      bool     `json:"redo,omitempty"`
+	Taken     []Ref    `json:"taken"`               // back
+	Left      []Left   `json:"left,omitempty"`      // as they are
+	Uncovered []string `json:"uncovered,omitempty"` // what calls changed that undo does not cover
+	Bare      []string `json:"bare,omitempty"`      // files that came back without their owner or attributes
+	More      int      `json:"more,omitempty"`      // files that another call is needed for
 }
 
 // A Left is a file that was left as it is, and why.
@@ -77,7 +81,19 @@ type History struct {
 	own     map[string]bool // calls of Tool
 	calls   map[string]bool // that ended
 	changes []*Change       // oldest first
+	bare    []uncovered
 }
+
+// An uncovered is what a result says that undo does not cover.
+type uncovered struct {
+	call string
+	turn int
+	what string
+}
+
+// notCovered begins the last line of a result that says so: package snapshot
+// writes what follows it.
+const notCovered = "[undo does not cover "
 
 // Add adds the next event.
 func (h *History) Add(e event.Event) {
@@ -118,6 +134,10 @@ func (h *History) finished(b event.Finished) {
 	turn := 0
 	if h.asked[b.Call] {
 		turn = h.turn
+	}
+	if n := strings.LastIndex(b.Result.Text, "\n"+notCovered); n >= 0 {
+		what := strings.TrimSuffix(b.Result.Text[n+1+len(notCovered):], "]")
+		h.bare = append(h.bare, uncovered{b.Call, turn, what})
 	}
 	for _, e := range b.Result.Edits {
 		if e.Result == "" && !e.Remove { // not done
@@ -181,6 +201,25 @@ func (h *History) Select(s Scope) ([]Change, error) {
 		return nil, fmt.Errorf("%w: %s", ErrNothing, why)
 	}
 	return found, nil
+}
+
+// Uncovered says, a line each, what calls changed that undo does not cover: those of
+// the turns of found or, if s names less than a turn, those of found. Without found
+// they are those of the turn that s is about.
+func (h *History) Uncovered(s Scope, found []Change) (lines []string) {
+	turns, calls := make(map[int]bool), make(map[string]bool)
+	for _, c := range found {
+		turns[c.Turn], calls[c.Call] = true, true
+	}
+	if found == nil {
+		turns[cmp.Or(s.Turn, h.turn)], calls[s.Call] = true, true
+	}
+	for _, u := range h.bare {
+		if calls[u.call] || s.Call == "" && s.File == "" && turns[u.turn] {
+			lines = append(lines, u.call+": "+u.what)
+		}
+	}
+	return lines
 }
 
 // within returns what is in s, and what to say if that is nothing.

@@ -281,7 +281,7 @@ func TestBackSaysWhyNot(t *testing.T) {
 		"created":                   {creation, is(made), edit.Intent{Path: "f", Base: creation.Result, Remove: true, Was: "0644"}, ""},
 		"created and gone":          {creation, File{}, edit.Intent{}, ""},
 		"created and changed":       {creation, is(old), edit.Intent{}, "c1 created it, and it was changed since"},
-		"permissions":               {mode, File{true, old, "0755"}, edit.Intent{Path: "f", Base: mode.Base, Result: mode.Base, Mode: "0600", Was: "0755"}, ""},
+		"permissions":               {mode, File{Exists: true, Bytes: old, Mode: "0755"}, edit.Intent{Path: "f", Base: mode.Base, Result: mode.Base, Mode: "0600", Was: "0755"}, ""},
 		"permissions set by a user": {mode, is(old), edit.Intent{}, ""},
 		"link led elsewhere": {relinked, link(made), edit.Intent{
 			Path: "f", Base: change.Result, Result: change.Base, Regions: edit.Between(made, old), Mode: edit.Link, Was: edit.Link,

@@ -146,8 +146,11 @@ func (d *difference) add(path string, was, now entry, parents int) error {
 		i.Mode, i.Parents = now.perm(), parents
 	case was.Mode != now.Mode || now.link():
 		i.Mode, i.Was = now.perm(), was.perm()
-	case i.Base == i.Result:
+	case i.Base == i.Result && was.Attrs == now.Attrs:
 		return nil
+	}
+	if err := d.attributes(&i, was, now); err != nil {
+		return err
 	}
 	if !i.Remove && i.Base != i.Result {
 		i.Regions = regions(before, after)
@@ -165,6 +168,22 @@ func (d *difference) add(path string, was, now entry, parents int) error {
 	}
 	d.edits = append(d.edits, i)
 	return nil
+}
+
+// attributes adds to i what it changes of those: nothing, mostly.
+func (d *difference) attributes(i *edit.Intent, was, now entry) error {
+	if was.Attrs == now.Attrs {
+		return nil
+	}
+	put := func(e entry, digest *string) error {
+		if e.Attrs == "" && (i.Remove || i.Base == "") || e == (entry{}) {
+			return nil
+		}
+		*digest = edit.Digest([]byte(e.attrs()))
+		_, err := d.store.images.Put([]byte(e.attrs()))
+		return err
+	}
+	return errors.Join(put(was, &i.WasAttrs), put(now, &i.Attrs))
 }
 
 // bytes returns what a file held, or where a link led.

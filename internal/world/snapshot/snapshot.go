@@ -267,12 +267,16 @@ func (s *Store) look(ctx context.Context) (*tree, error) {
 
 // copy puts the file into the pack, unless it is there.
 func (s *Store) copy(e workspace.Entry, now, was entry, began time.Time) entry {
-	b, info, err := e.Bytes()
+	c, err := e.Content()
 	if err != nil {
 		now.At = notKept
 		return now
 	}
-	now = entryOf(info, began)
+	b := c.Bytes
+	now = entryOf(c.Info, began)
+	if c.Attrs != workspace.Plain {
+		now.Attrs = c.Attrs
+	}
 	now.Size = int64(len(b))
 	if was.regular() && was.At >= 0 && was.Size == now.Size && was.Sum == sum(b) {
 		now.At, now.Sum = was.At, was.Sum

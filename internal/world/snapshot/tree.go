@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/belay-agent/belay/internal/contract/edit"
+	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
 // A tree is what was in the workspace at some time. It is not changed.
@@ -31,6 +33,7 @@ type entry struct {
 	At     int64  // in the pack; notKept if it is not there
 	Sum    uint32 // of the bytes
 	Target string // of a link
+	Attrs  string // "" for workspace.Plain
 }
 
 const notKept = -1
@@ -47,6 +50,9 @@ func entryOf(info fs.FileInfo, began time.Time) entry {
 
 func (e entry) regular() bool { return e.Mode.IsRegular() && e.Mode != 0 }
 func (e entry) link() bool    { return e.Mode&fs.ModeSymlink != 0 }
+
+// attrs returns the attributes of e.
+func (e entry) attrs() string { return cmp.Or(e.Attrs, workspace.Plain) }
 
 // kept reports whether e is of a kind that can come back.
 func (e entry) kept() bool { return e.regular() || e.link() }

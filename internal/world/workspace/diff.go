@@ -20,6 +20,7 @@ type Diff struct {
 	Unified        string            // a unified diff of what is shown of the files, in order of the edits
 	Digests        map[string]string // of each file since, by canonical path; "" for one that is gone
 	Was            map[string]string // the permission bits before of each file whose bits change or that is removed, nil if there are none
+	WasAttrs       map[string]string // the digest of the attributes before of each file that goes or gets others, nil if there are none: see edit.Intent
 	Parents        map[string]int    // how many directories there were not yet for each new file, nil if all were there
 	Added, Removed int               // lines
 	Names          map[string]uint64 // how many names, hard links, each file had that leaves the others with the old bytes, nil if there is none
@@ -47,6 +48,12 @@ func (w *Workspace) describe(changes []*change) Diff {
 				d.Was = make(map[string]string)
 			}
 			d.Was[c.path] = c.was()
+		}
+		if was := c.wasAttrs(); was != "" {
+			if d.WasAttrs == nil {
+				d.WasAttrs = make(map[string]string)
+			}
+			d.WasAttrs[c.path] = was
 		}
 		if c.info != nil && !c.link && !c.Remove && !c.same() && links(c.info) > 1 {
 			if d.Names == nil {
@@ -86,6 +93,9 @@ func (d *Diff) show(c *change, out *strings.Builder) {
 	}
 	if c.info != nil && !c.Remove && c.was() != c.is() {
 		fmt.Fprintf(out, "mode %s to %s: %s\n", c.was(), c.is(), label("", c.path))
+	}
+	if c.info != nil && c.has != "" && c.has != c.had {
+		fmt.Fprintf(out, "owner or attributes change: %s\n", label("", c.path))
 	}
 	was, is := detect(c.before), detect(c.after)
 	if was == nil || is == nil {

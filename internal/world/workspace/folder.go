@@ -66,7 +66,7 @@ func (f *folder) create(temp string, c *change) (fs.FileInfo, error) {
 		return f.root.Lstat(temp)
 	}
 	mode := fs.FileMode(0o644)
-	if c.info != nil {
+	if c.info != nil || c.has != "" {
 		mode = 0o600 // nobody else may look before it has the right owner
 	}
 	failpoint.Hit("workspace before temp")
@@ -79,7 +79,10 @@ func (f *folder) create(temp string, c *change) (fs.FileInfo, error) {
 	if err == nil && c.info != nil && !c.link {
 		keepAttributes(file, f.root, filepath.Base(c.at), c.info)
 	}
-	if err == nil && (c.info != nil || c.Mode != "") {
+	if err == nil && c.has != "" {
+		setAttributes(file, c.has)
+	}
+	if err == nil && (c.info != nil || c.Mode != "" || c.has != "") {
 		err = file.Chmod(c.mode() | special(file, c))
 	}
 	if err == nil {

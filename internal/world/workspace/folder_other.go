@@ -25,6 +25,12 @@ func syncDir(dir *os.File) error {
 // keepAttributes keeps nothing but the permissions, which are set by the caller.
 func keepAttributes(*os.File, *os.Root, string, fs.FileInfo) {}
 
+// attributesOf says nothing.
+func attributesOf(*os.File) string { return Plain }
+
+// setAttributes sets nothing.
+func setAttributes(*os.File, string) {}
+
 func sameOwner(fs.FileInfo, fs.FileInfo) bool { return false }
 
 // links returns how many names a file has, as far as is known.

@@ -88,6 +88,12 @@ func (w *Workspace) keep(changes []*change) error {
 		if c.info != nil {
 			err = w.images.put(c.Base, c.before)
 		}
+		if was := c.wasAttrs(); err == nil && was != "" {
+			err = w.images.put(was, []byte(c.had))
+		}
+		if err == nil && c.has != "" {
+			err = w.images.put(c.Attrs, []byte(c.has))
+		}
 		if err == nil && !c.Remove {
 			err = w.images.put(edit.Digest(c.after), c.after)
 		}

@@ -22,16 +22,23 @@ type Entry struct {
 	dir *os.Root
 }
 
-// Bytes returns what a regular file holds. It is to be called before the next
+// A Content is all of a file that can be kept.
+type Content struct {
+	Bytes []byte
+	Attrs string // see Raw.Attributes
+	Info  fs.FileInfo
+}
+
+// Content returns what a regular file holds. It is to be called before the next
 // entry is asked for.
-func (e Entry) Bytes() ([]byte, fs.FileInfo, error) {
+func (e Entry) Content() (Content, error) {
 	f, info, err := open(e.dir, e.Info.Name())
 	if err != nil {
-		return nil, nil, err
+		return Content{}, err
 	}
 	defer f.Close()
 	b, err := slurp(f, info.Size())
-	return b, info, err
+	return Content{b, attributesOf(f), info}, err
 }
 
 // Target returns where a link leads, as it says itself. It is to be called before

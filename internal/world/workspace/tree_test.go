@@ -43,7 +43,7 @@ func TestTreeYieldsAllThatIsNotIgnored(t *testing.T) {
 		} else if e.Info.Mode()&fs.ModeSymlink != 0 {
 			what, err = e.Target()
 			what = " -> " + what
-		} else if b, _, e := e.Bytes(); len(b) == 0 {
+		} else if c, e := e.Content(); len(c.Bytes) == 0 {
 			err = errors.Join(e, errors.New("no bytes"))
 		}
 		if err != nil {

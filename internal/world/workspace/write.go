@@ -103,6 +103,9 @@ type change struct {
 	before []byte
 	after  []byte
 
+	had string // its attributes, if it goes or gets others
+	has string // those it is to get; "" keeps
+
 	temp  string      // a name beside the file: first of what replaces it, then of what it replaced
 	made  fs.FileInfo // what replaces it
 	link  bool        // it is a link, and before is where it leads
@@ -114,7 +117,7 @@ func (c *change) toLink() bool { return c.Mode == edit.Link }
 
 // same reports whether the change changes nothing.
 func (c *change) same() bool {
-	return c.info != nil && !c.Remove && bytes.Equal(c.before, c.after) && c.was() == c.is()
+	return c.info != nil && !c.Remove && bytes.Equal(c.before, c.after) && c.was() == c.is() && (c.has == "" || c.has == c.had)
 }
 
 // was and is return the permission bits as an intent has them, or edit.Link.
@@ -158,7 +161,7 @@ func (w *Workspace) prepare(edits []edit.Intent) ([]*change, error) {
 		seen[c.at] = true
 		changes = append(changes, c)
 	}
-	return changes, nil
+	return changes, w.attribute(changes)
 }
 
 func (w *Workspace) prepareOne(e edit.Intent) (*change, error) {
