@@ -88,48 +88,27 @@ func declared(content string) map[string][]span {
 // addSpec adds what one line of a declaration declares. One that is not in
 // parentheses is shown with its keyword and comment.
 func addSpec(add func(string, *ast.CommentGroup, ast.Node), d *ast.GenDecl, s ast.Spec) {
-	node, doc := ast.Node(s), d.Doc
-	if !d.Lparen.IsValid() {
-		node = d
+	node, doc := ast.Node(d), d.Doc
+	if d.Lparen.IsValid() {
+		node, doc = s, nil
+		switch s := s.(type) {
+		case *ast.TypeSpec:
+			doc = s.Doc
+		case *ast.ValueSpec:
+			doc = s.Doc
+		}
 	}
-	switch s := s.(type) {
-	case *ast.TypeSpec:
-		if d.Lparen.IsValid() {
-			doc = s.Doc
-		}
-		add(s.Name.Name, doc, node)
-	case *ast.ValueSpec:
-		if d.Lparen.IsValid() {
-			doc = s.Doc
-		}
-		for _, n := range s.Names {
-			add(n.Name, doc, node)
-		}
+	for _, n := range specNames(s) {
+		add(n.Name, doc, node)
 	}
 }
 
 // receiver returns the name of a method's type and a dot, "" for a function.
 func receiver(d *ast.FuncDecl) string {
-	if d.Recv == nil || len(d.Recv.List) == 0 {
-		return ""
+	if owner := receiverOf(d); owner != "" {
+		return owner + "."
 	}
-	t := d.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.IndexListExpr:
-			t = x.X
-		case *ast.ParenExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name + "."
-		default:
-			return ""
-		}
-	}
+	return ""
 }
 
 // nearSymbols says which symbols one that is not declared may have been meant to be.

@@ -114,9 +114,9 @@ func specNames(spec ast.Spec) []*ast.Ident {
 	return nil
 }
 
-// receiverOf returns the name of the type that d is a method of.
+// receiverOf returns the name of the type that d is a method of, "" for a function.
 func receiverOf(d *ast.FuncDecl) string {
-	if len(d.Recv.List) == 0 {
+	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""
 	}
 	e := d.Recv.List[0].Type
