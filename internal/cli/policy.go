@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -59,14 +60,34 @@ would change is read.`,
 
 // An explanation is a decision and what it is about.
 type explanation struct {
-	Tool    string      `json:"tool"`
-	Summary string      `json:"summary"`
-	Parts   []tool.Part `json:"parts"`
-	Mode    string      `json:"mode"`
-	Verdict string      `json:"verdict"`
-	Rule    string      `json:"rule"`
-	Reason  string      `json:"reason"`
-	Profile string      `json:"profile"`
+	Tool    string   `json:"tool"`
+	Summary string   `json:"summary"`
+	Parts   []judged `json:"parts"`
+	Mode    string   `json:"mode"`
+	Verdict string   `json:"verdict"`
+	Rule    string   `json:"rule"`
+	Reason  string   `json:"reason"`
+	Profile string   `json:"profile"`
+}
+
+// A judged is a part and what would be decided about it alone.
+type judged struct {
+	tool.Part
+	Verdict string `json:"verdict"`
+	Rule    string `json:"rule"`
+}
+
+// judge returns the parts of a call with what would be decided about each.
+func (r *rig) judge(plan tool.Plan) (all []judged) {
+	i := slices.IndexFunc(r.offered, func(t tool.Spec) bool { return t.Name == plan.Call.Tool })
+	if i < 0 {
+		return nil
+	}
+	for _, p := range plan.Parts {
+		d := r.settings.Policy().Decide(r.offered[i], []tool.Part{p})
+		all = append(all, judged{p, d.Verdict.String(), d.Rule})
+	}
+	return all
 }
 
 // explained reads the file first that a call would change: what would be decided
@@ -98,7 +119,7 @@ func (s System) explain(ctx context.Context, r *rig, call tool.Call, asJSON bool
 		return usage("%v", err)
 	}
 	x := explanation{
-		Tool: call.Tool, Summary: plan.Summary, Parts: plan.Parts, Mode: string(r.settings.Mode),
+		Tool: call.Tool, Summary: plan.Summary, Parts: r.judge(plan), Mode: string(r.settings.Mode),
 		Verdict: decision.Verdict.String(), Rule: decision.Rule, Reason: decision.Reason, Profile: plan.Profile,
 	}
 	if asJSON {
@@ -110,6 +131,10 @@ func (s System) explain(ctx context.Context, r *rig, call tool.Call, asJSON bool
 		for _, e := range p.Effects {
 			text += fmt.Sprintf("  effect %s\n", oneLine(e.String(), 0))
 		}
+		if p.Why != "" {
+			text += fmt.Sprintf("  why    %s\n", oneLine(p.Why, 0))
+		}
+		text += fmt.Sprintf("  alone  %s, by %s\n", p.Verdict, oneLine(p.Rule, 0))
 	}
 	text += fmt.Sprintf("held by  %s\nverdict  %s, by %s\nreason   %s\n", x.Profile, x.Verdict, oneLine(x.Rule, 0), terminal.Safe(x.Reason))
 	_, err = fmt.Fprint(s.Stdout, text)
