@@ -3,10 +3,15 @@ package process
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 )
 
@@ -15,30 +20,56 @@ import (
 type wall struct {
 	Dirs  []string // and all below them
 	Files []string
-	Alone bool // nothing else holds writes: it has to stand
+	Alone bool     // nothing else holds the command: it has to stand
+	Hide  []string // what, alone, it does not let be read
 }
 
 // raise raises w around us and all that we start from now on.
 func (w *wall) raise() error {
 	config := landlock.V7.BestEffort()
-	if w.Alone {
-		config = landlock.V3 // the first that holds truncation
+	if abi, err := ll.LandlockGetABIVersion(); w.Alone && (err != nil || abi < 3) {
+		return fmt.Errorf("version %d of Landlock does not hold truncation: %w", abi, errors.Join(err, errors.ErrUnsupported))
 	}
 	config.HandledAccessNet = 0 // what is not let through has no network to go to
-	rules := []landlock.Rule{
-		landlock.RODirs("/"),
+	reads := []landlock.Rule{landlock.RODirs("/")}
+	if w.Alone {
+		dirs, files := readable("/", append(w.Hide, "/dev"))
+		reads = []landlock.Rule{
+			landlock.PathAccess(landlock.AccessFSSet(ll.AccessFSReadDir), "/"),
+			landlock.RODirs(dirs...).IgnoreIfMissing(),
+			landlock.ROFiles(files...).IgnoreIfMissing(),
+		}
+	}
+	rules := append(reads,
 		landlock.RWFiles(deviceFiles()...).WithIoctlDev().IgnoreIfMissing(),
 		landlock.RWDirs("/dev/pts", "/dev/shm").WithIoctlDev().IgnoreIfMissing(), // as root the others are disks
 		landlock.RWDirs(w.Dirs...).WithRefer().IgnoreIfMissing(),
 		landlock.RWFiles(w.Files...).IgnoreIfMissing(),
+	)
+	return config.Restrict(rules...)
+}
+
+// readable returns what is in dir but for what is hidden, now: of the directories
+// that hidden ones are in, all others.
+func readable(dir string, hidden []string) (dirs, files []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil
 	}
-	if err := config.Restrict(rules...); err != nil {
-		return err
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case slices.Contains(hidden, path) || e.Type()&(fs.ModeSymlink|fs.ModeSocket|fs.ModeNamedPipe|fs.ModeDevice) != 0:
+		case !e.IsDir():
+			files = append(files, path)
+		case names(hidden, path):
+			d, f := readable(path, hidden)
+			dirs, files = append(dirs, d...), append(files, f...)
+		default:
+			dirs = append(dirs, path)
+		}
 	}
-	if w.Alone {
-		return landlock.V7.BestEffort().RestrictScoped()
-	}
-	return nil
+	return dirs, files
 }
 
 func deviceFiles() (paths []string) {

@@ -245,9 +245,10 @@ func (v *view) hide() error {
 		if info.IsDir() {
 			cover = staged + "/dir"
 		}
-		tree, err := unix.OpenTree(unix.AT_FDCWD, cover, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+		pieces, err := take("/", []string{cover}, unix.MOUNT_ATTR_RDONLY) // so that nobody can open it up
 		if err == nil {
-			err = place([]piece{{tree, real}})
+			pieces[0].at = real
+			err = place(pieces)
 		}
 		if err != nil {
 			return fmt.Errorf("hide %s: %w", path, err)

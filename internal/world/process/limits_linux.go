@@ -11,6 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// UsualLimits returns what leaves room for everything else on this machine: most
+// of its memory, and more processes and larger files than builds and tests need.
+func UsualLimits() Limits {
+	l := Limits{Processes: 4096, File: 16 << 30}
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err == nil {
+		l.Memory = int64(info.Totalram) * int64(info.Unit) / 4 * 3
+	}
+	return l
+}
+
 // apply bounds this process, and all that it starts, by itself.
 func (l Limits) apply() error {
 	bounds := []struct {

@@ -21,6 +21,10 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	if role := os.Getenv("PROCESS_TEST_ROLE"); role != "" {
+		if role == "escape" {
+			escape()
+			return
+		}
 		if shape, ok := strings.CutPrefix(role, "leak "); ok {
 			leak(shape)
 			return

@@ -56,6 +56,12 @@ func (sc scene) wall(viewed bool) *wall {
 	w := &wall{Dirs: []string{"/tmp", "/var/tmp"}}
 	if !viewed {
 		w = &wall{Dirs: []string{sc.Tmp}, Alone: true}
+		for _, path := range sc.Hide {
+			w.Hide = append(w.Hide, path)
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				w.Hide = append(w.Hide, real)
+			}
+		}
 	}
 	for _, l := range sc.Over {
 		w.Dirs = append(w.Dirs, l.At)
