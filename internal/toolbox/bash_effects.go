@@ -27,7 +27,11 @@ func bounded(parts []tool.Part, confines func(effect.Set) bool) []tool.Part {
 		}
 		proven := shell.Proven(p.Effects)
 		out[i].Effects = slices.Clip(p.Effects)
-		if all := slices.Concat(proven, held); len(proven) < len(p.Effects) && confines(all) {
+		all := proven
+		if len(proven) < len(p.Effects) {
+			all = slices.Concat(proven, held)
+		}
+		if out[i].Held = confines(all); out[i].Held {
 			out[i].Effects = all
 		}
 		if !slices.ContainsFunc(out[i].Effects, func(e effect.Effect) bool { return e.Kind == effect.Process }) {

@@ -39,6 +39,9 @@ func TestR146_ASandboxTakesThePlaceOfAnythingAndOfNothingElse(t *testing.T) {
 				with(in[5].Effects[0], runs),
 			}
 			for i := range got {
+				if got[i].Held && i == 0 || !c.confines && got[i].Held {
+					t.Error(got[i].Name, "is said to be held")
+				}
 				if diff := cmp.Diff(want[i], got[i].Effects); diff != "" {
 					t.Error(got[i].Name, diff)
 				}

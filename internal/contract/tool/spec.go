@@ -104,7 +104,8 @@ func (a *Action) Effects() effect.Set { return effects(a.Parts) }
 type Part struct {
 	Name    string     `json:"name"`
 	Effects effect.Set `json:"effects"`
-	Why     string     `json:"why,omitempty"` // the effects are no narrower, for people
+	Held    bool       `json:"held,omitempty"` // a sandbox keeps it to Effects, and from what is secret or trusted below a tree of them
+	Why     string     `json:"why,omitempty"`  // the effects are no narrower, for people
 }
 
 func effects(parts []Part) effect.Set {

@@ -69,7 +69,7 @@ func floor(mode Mode, e effect.Effect, part tool.Part, matching []Rule) Decision
 		return Decision{Ask, "permanent", "asked about in every mode: " + deed(e, part)}
 	case e.Kind == effect.Read && secret(e) && !slices.ContainsFunc(matching, Rule.revealing):
 		return Decision{Ask, "secret", "known secrets are asked about in every mode: " + deed(e, part)}
-	case e.Kind == effect.Write && protected(e) && mode != ModeFull:
+	case e.Kind == effect.Write && protected(e) && mode != ModeFull && (!part.Held || among(guarded, e.On)):
 		return Decision{Ask, "protected path", "other programs or later sessions trust what is there: " + deed(e, part)}
 	}
 	return Decision{}
@@ -80,7 +80,7 @@ func (m Mode) judge(part tool.Part) Decision {
 	m = m.known()
 	d := Decision{Allow, "mode " + string(m), "mode " + string(m) + " lets it pass"}
 	for _, e := range part.Effects {
-		v := m.verdict(e)
+		v := m.verdict(e, part.Held)
 		if v <= d.Verdict {
 			continue
 		}
@@ -93,10 +93,11 @@ func (m Mode) judge(part tool.Part) Decision {
 	return d
 }
 
-func (m Mode) verdict(e effect.Effect) Verdict {
+func (m Mode) verdict(e effect.Effect, held bool) Verdict {
 	reads := e.Kind == effect.Read && e.Inside()
+	runs := held && (e.Kind == effect.Process || e.Kind == effect.Resource)
 	switch {
-	case m == ModeFull, reads, m == ModeAuto && e.Inside():
+	case m == ModeFull, reads, m == ModeAuto && (e.Inside() || runs):
 		return Allow
 	case m == ModePlan:
 		return Deny

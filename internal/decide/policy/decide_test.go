@@ -71,6 +71,35 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// R056: what a sandbox holds passes in auto mode: it runs programs, and of the
+// workspace it cannot reach what other programs trust.
+func TestModesOfWhatASandboxHolds(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		does effect.Set
+		want [4]Verdict // plan, ask, auto, full
+	}{
+		{"what the sandbox lets through", append(tree(effect.Write, "."), effect.Effect{Kind: effect.Process}), [4]Verdict{Deny, Ask, Allow, Allow}},
+		{"process", on(effect.Process, "go"), [4]Verdict{Deny, Ask, Allow, Allow}},
+		{"resource", on(effect.Resource, "port:80"), [4]Verdict{Deny, Ask, Allow, Allow}},
+		{"write of a protected path", on(effect.Write, ".git/hooks/x"), [4]Verdict{Deny, Ask, Ask, Allow}},
+		{"write of a protected tree", tree(effect.Write, ".github/workflows"), [4]Verdict{Deny, Ask, Ask, Allow}},
+		{"write outside", tree(effect.Write, "/srv"), [4]Verdict{Deny, Ask, Ask, Allow}},
+		{"read of a secret", on(effect.Read, "a/.env"), [4]Verdict{Ask, Ask, Ask, Ask}},
+		{"network", on(effect.Network, "x.test"), [4]Verdict{Deny, Ask, Ask, Allow}},
+		{"git", on(effect.Git, ""), [4]Verdict{Deny, Ask, Ask, Allow}},
+		{"permanent", on(effect.Permanent, ""), [4]Verdict{Deny, Ask, Ask, Ask}},
+		{"anything", on(effect.Anything, ""), [4]Verdict{Deny, Ask, Ask, Allow}},
+	} {
+		for i, m := range []Mode{ModePlan, ModeAsk, ModeAuto, ModeFull} {
+			part := tool.Part{Name: "part", Effects: tt.does, Held: true}
+			if got := (Policy{Mode: m}).Decide(tool.Spec{Name: "Bash", Effects: []effect.Kind{effect.Anything}}, []tool.Part{part}).Verdict; got != tt.want[i] {
+				t.Errorf("%s in %s: %v, want %v", tt.name, m, got, tt.want[i])
+			}
+		}
+	}
+}
+
 func TestDecisions(t *testing.T) {
 	read, write := []effect.Kind{effect.Read}, []effect.Kind{effect.Read, effect.Write}
 	bash := tool.Spec{Name: "Bash", Effects: []effect.Kind{effect.Anything}}

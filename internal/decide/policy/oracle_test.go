@@ -84,10 +84,11 @@ var (
 type labelled struct {
 	name string
 	does []known
+	held bool
 }
 
 func (l labelled) part() tool.Part {
-	p := tool.Part{Name: l.name}
+	p := tool.Part{Name: l.name, Held: l.held}
 	for _, k := range l.does {
 		p.Effects = append(p.Effects, k.effect)
 	}
@@ -109,7 +110,7 @@ func slowDecide(p Policy, t tool.Spec, ls []labelled) Verdict {
 	for _, l := range ls {
 		v, reveals := slowRules(p, t, l)
 		for _, k := range l.does {
-			v = max(v, slowFloor(p.Mode, k, reveals))
+			v = max(v, slowFloor(p.Mode, k, reveals, l.held))
 		}
 		worst = max(worst, v)
 	}
@@ -138,7 +139,7 @@ func slowRules(p Policy, t tool.Spec, l labelled) (v Verdict, reveals bool) {
 		switch {
 		case p.Mode == ModePlan && !reads:
 			v = max(v, Deny)
-		case p.Mode == ModeAsk && !reads, p.Mode == ModeAuto && !k.inside:
+		case p.Mode == ModeAsk && !reads, p.Mode == ModeAuto && !k.inside && !(l.held && slices.Contains([]effect.Kind{effect.Process, effect.Resource}, k.effect.Kind)):
 			v = max(v, Ask)
 		}
 	}
@@ -183,12 +184,12 @@ func slowCommand(r Rule, l labelled) bool {
 	return r.Tool != "Edit" && slices.Contains(forbidden[r.Pattern], l.name)
 }
 
-func slowFloor(m Mode, k known, reveals bool) Verdict {
+func slowFloor(m Mode, k known, reveals, held bool) Verdict {
 	reads := k.effect.Kind == effect.Read
 	switch {
 	case m == ModePlan && (!reads || !k.inside):
 		return Deny
-	case k.permanent, reads && k.secret && !reveals, k.guarded && m != ModeFull:
+	case k.permanent, reads && k.secret && !reveals, k.guarded && m != ModeFull && !(held && k.effect.Tree):
 		return Ask
 	}
 	return Allow
@@ -232,7 +233,7 @@ func (d dice) tool() tool.Spec { return pick(d, []tool.Spec{pathTool, commandToo
 
 func (d dice) parts() (ls []labelled) {
 	for range d.IntN(3) {
-		l := labelled{name: pick(d, names)}
+		l := labelled{name: pick(d, names), held: d.IntN(2) == 0}
 		for range d.IntN(3) {
 			l.does = append(l.does, pick(d, effects))
 		}

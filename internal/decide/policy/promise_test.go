@@ -67,7 +67,7 @@ func TestR307_NothingSkipsTheConfirmationOfWhatIsPermanent(t *testing.T) {
 				}
 			}
 		}
-		ls = append(ls, labelled{pick(d, names), []known{{effect: effect.Effect{Kind: effect.Permanent}, permanent: true}}})
+		ls = append(ls, labelled{name: pick(d, names), does: []known{{effect: effect.Effect{Kind: effect.Permanent}, permanent: true}}})
 		if got := p.Decide(commandTool, parts(ls)); got.Verdict < Ask {
 			t.Fatalf("%+v\n%+v\ngot %+v", p, parts(ls), got)
 		}

@@ -49,12 +49,12 @@ var guarded = []string{
 // one; that a search passes over those in it is for the search to see to.
 func secret(e effect.Effect) bool { return among(secrets, e.On) }
 
-// protected reports whether e is on a guarded path, or on a tree that may hold
-// one: the whole workspace, or the first element of one.
-func protected(e effect.Effect) bool {
-	if among(guarded, e.On) {
-		return true
-	}
+// protected reports whether e is on a guarded path, or on a tree that may hold one.
+func protected(e effect.Effect) bool { return among(guarded, e.On) || mayHoldGuarded(e) }
+
+// mayHoldGuarded reports whether e is on a tree that may hold a guarded path: the
+// whole workspace, or the first element of one.
+func mayHoldGuarded(e effect.Effect) bool {
 	if !e.Tree {
 		return false
 	}
