@@ -141,6 +141,7 @@ func TestBug_A04_OpenOperandsAreFilesOfTheWorkspace(t *testing.T) {
 		}
 		return append(s, effect.Effect{Kind: effect.Process, On: "gofmt"})
 	}
+	runs := func(s effect.Set) effect.Set { return append(s, effect.Effect{Kind: effect.Process}) }
 	for _, tt := range []struct {
 		command string
 		does    effect.Set
@@ -151,6 +152,12 @@ func TestBug_A04_OpenOperandsAreFilesOfTheWorkspace(t *testing.T) {
 		{"gofmt -w ./a.go '/w/src/b.go'", write("a.go", "src/b.go"), Allow},
 		{"gofmt -w b.go", write("src/b.go"), Allow}, // run in src
 		{"gofmt -w ./...", write("."), Allow},
+		{"gofmt -w ./a", runs(tree(effect.Read, ".")), Allow},
+		{"gofmt -w a", runs(tree(effect.Read, ".")), Ask}, // it may be anything
+		{"gofmt -w ./a", tree(effect.Write, "."), Ask},
+		{"gofmt -w .", tree(effect.Write, "."), Ask},
+		{"gofmt -w ./a", append(tree(effect.Read, "."), effect.Effect{Kind: effect.Read, On: "/etc/passwd"}), Ask},
+		{"gofmt -w ./.husky/a", runs(tree(effect.Read, ".")), Ask},
 		{"gofmt -w src/...", write("src"), Allow},
 		{"gofmt -w", write("a.go"), Ask},
 		{"gofmt -w -r a.go", write("a.go"), Ask},

@@ -35,8 +35,11 @@ func (p Policy) judge(t tool.Spec, part tool.Part) Decision {
 	if mode == ModePlan {
 		d = stricter(d, byMode)
 	}
+	byName := !onlyPaths(t) && slices.ContainsFunc(matching, func(r Rule) bool { return r.Verdict == Allow && r.Pattern != "" })
 	for _, e := range part.Effects {
-		d = stricter(d, floor(mode, e, part, matching))
+		if f := floor(mode, e, part, matching); f.Rule != protectedPath || !byName || !workaday(e) {
+			d = stricter(d, f)
+		}
 	}
 	return d
 }
@@ -62,6 +65,9 @@ func (p Policy) matching(t tool.Spec, part tool.Part) (rules []Rule) {
 	return rules
 }
 
+// protectedPath is what decides about a write to what other programs trust.
+const protectedPath = "protected path"
+
 // floor is what neither a mode nor, but for a secret, a rule makes milder.
 func floor(mode Mode, e effect.Effect, part tool.Part, matching []Rule) Decision {
 	switch {
@@ -70,7 +76,7 @@ func floor(mode Mode, e effect.Effect, part tool.Part, matching []Rule) Decision
 	case e.Kind == effect.Read && secret(e) && !slices.ContainsFunc(matching, Rule.revealing):
 		return Decision{Ask, "secret", "known secrets are asked about in every mode: " + deed(e, part)}
 	case e.Kind == effect.Write && protected(e) && mode != ModeFull && (!part.Held || among(guarded, e.On)):
-		return Decision{Ask, "protected path", "other programs or later sessions trust what is there: " + deed(e, part)}
+		return Decision{Ask, protectedPath, "other programs or later sessions trust what is there: " + deed(e, part)}
 	}
 	return Decision{}
 }

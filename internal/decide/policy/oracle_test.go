@@ -109,8 +109,11 @@ func slowDecide(p Policy, t tool.Spec, ls []labelled) Verdict {
 	worst := Allow
 	for _, l := range ls {
 		v, reveals := slowRules(p, t, l)
+		named := t.Name == "Bash" && slices.ContainsFunc(p.Rules, func(r Rule) bool {
+			return r.Verdict == Allow && r.Pattern != "" && (r.Source == FromUser || r.Source == FromApproval) && slowMatch(r, t, l)
+		})
 		for _, k := range l.does {
-			v = max(v, slowFloor(p.Mode, k, reveals, l.held))
+			v = max(v, slowFloor(p.Mode, k, reveals, l.held || named))
 		}
 		worst = max(worst, v)
 	}
@@ -184,12 +187,12 @@ func slowCommand(r Rule, l labelled) bool {
 	return r.Tool != "Edit" && slices.Contains(forbidden[r.Pattern], l.name)
 }
 
-func slowFloor(m Mode, k known, reveals, held bool) Verdict {
+func slowFloor(m Mode, k known, reveals, milder bool) Verdict {
 	reads := k.effect.Kind == effect.Read
 	switch {
 	case m == ModePlan && (!reads || !k.inside):
 		return Deny
-	case k.permanent, reads && k.secret && !reveals, k.guarded && m != ModeFull && !(held && k.effect.Tree):
+	case k.permanent, reads && k.secret && !reveals, k.guarded && m != ModeFull && !(milder && k.effect.Tree):
 		return Ask
 	}
 	return Allow

@@ -54,7 +54,8 @@ func (p Policy) permits(pattern string, c command, part tool.Part) bool {
 }
 
 // local reports whether w, a word of the command that part is, is a path in the
-// workspace: one that the part is known to touch, which touches none outside.
+// workspace: one that the part is known to touch or, written as ./path, one in a
+// tree that it reads. The part touches nothing outside, and w is no guarded path.
 func (p Policy) local(w word, part tool.Part) bool {
 	if w.live || w.text == "" || w.text[0] == '-' || slices.Contains(strings.Split(w.text, "/"), "..") {
 		return false
@@ -68,6 +69,10 @@ func (p Policy) local(w word, part tool.Part) bool {
 		name = below
 	}
 	name = path.Clean(name)
+	if among(guarded, name) {
+		return false
+	}
+	plainly := name == "." || strings.HasPrefix(w.text, "./")
 	named := false
 	for _, e := range part.Effects {
 		if e.Kind != effect.Read && e.Kind != effect.Write {
@@ -76,7 +81,14 @@ func (p Policy) local(w word, part tool.Part) bool {
 		if !e.Inside() {
 			return false
 		}
-		named = named || name == "." || e.On == name || strings.HasSuffix(e.On, "/"+name) // from the directory it is run in
+		whole := e.On == "." && e.Tree
+		switch {
+		case whole && e.Kind == effect.Write: // names nothing
+		case whole:
+			named = named || plainly
+		default: // perhaps seen from the directory it is run in
+			named = named || name == "." || e.On == name || strings.HasSuffix(e.On, "/"+name)
+		}
 	}
 	return named
 }

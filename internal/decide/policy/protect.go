@@ -69,6 +69,21 @@ func mayHoldGuarded(e effect.Effect) bool {
 	})
 }
 
+// gitData are what git keeps for itself, below its directory.
+var gitData = []string{"index", "head", "objects", "refs", "logs", "packed-refs", "orig_head", "fetch_head", "merge_head", "commit_editmsg"}
+
+// workaday reports whether a command that a rule allows by its words may do e
+// although it is protected: work on a tree that only may hold a guarded path, or on
+// what git keeps for itself. What is named as guarded stays so.
+func workaday(e effect.Effect) bool {
+	before, below, git := strings.Cut("/"+strings.ToLower(e.On)+"/", "/.git/")
+	if !git || among(guarded, strings.TrimPrefix(before, "/")) {
+		return e.Tree && !among(guarded, e.On)
+	}
+	first, _, _ := strings.Cut(below, "/")
+	return first == "" && e.Tree || slices.Contains(gitData, first)
+}
+
 // among compares without regard to case, as some file systems do.
 func among(patterns []string, p string) bool {
 	for p = strings.ToLower(p); p != ""; p = p[:max(0, strings.LastIndex(p, "/"))] {

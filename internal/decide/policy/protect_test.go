@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
 func TestSecrets(t *testing.T) {
@@ -60,6 +61,42 @@ func TestOnlyTheNameOfASecretRevealsIt(t *testing.T) {
 		}
 		if r.Verdict = Ask; r.revealing() {
 			t.Errorf("%s reveals a secret although it asks", r)
+		}
+	}
+}
+
+// A rule that allows a command by its words lets it work on trees, and git on what
+// is git's own, but not write what others trust.
+func TestAnAllowedCommandMayWorkOnTrees(t *testing.T) {
+	for _, tt := range []struct {
+		does effect.Effect
+		want Verdict
+	}{
+		{effect.Effect{Kind: effect.Write, On: ".", Tree: true}, Allow},
+		{effect.Effect{Kind: effect.Write, On: ".github", Tree: true}, Allow},
+		{effect.Effect{Kind: effect.Write, On: ".git", Tree: true}, Allow},
+		{effect.Effect{Kind: effect.Write, On: ".git/index"}, Allow},
+		{effect.Effect{Kind: effect.Write, On: "sub/.GIT/HEAD"}, Allow},
+		{effect.Effect{Kind: effect.Write, On: ".git/refs", Tree: true}, Allow},
+		{effect.Effect{Kind: effect.Write, On: ".git"}, Ask},
+		{effect.Effect{Kind: effect.Write, On: ".git/hooks/index"}, Ask},
+		{effect.Effect{Kind: effect.Write, On: ".git/hooks", Tree: true}, Ask},
+		{effect.Effect{Kind: effect.Write, On: ".git/config"}, Ask},
+		{effect.Effect{Kind: effect.Write, On: ".git/info/attributes"}, Ask},
+		{effect.Effect{Kind: effect.Write, On: ".git/modules/x/hooks/y"}, Ask},
+		{effect.Effect{Kind: effect.Write, On: ".belay/.git/index"}, Ask},
+		{effect.Effect{Kind: effect.Write, On: ".github/workflows", Tree: true}, Ask},
+		{effect.Effect{Kind: effect.Write, On: ".envrc"}, Ask},
+		{effect.Effect{Kind: effect.Read, On: ".env"}, Ask},
+	} {
+		part := tool.Part{Name: "git commit", Effects: effect.Set{tt.does, {Kind: effect.Process}}}
+		for _, s := range []string{"Bash(git commit)", "Bash(git **)"} {
+			if got := (Policy{Rules: []Rule{rule(t, s, Allow)}}).Decide(bash, []tool.Part{part}); got.Verdict != tt.want {
+				t.Errorf("%s, by %s: %+v, want %s", tt.does, s, got, tt.want)
+			}
+		}
+		if got := (Policy{Rules: []Rule{rule(t, "Bash", Allow)}}).Decide(bash, []tool.Part{part}); got.Verdict != Ask {
+			t.Errorf("%s, by Bash: %+v", tt.does, got)
 		}
 	}
 }

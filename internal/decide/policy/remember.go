@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
@@ -51,7 +50,7 @@ func (p Policy) narrowest(t tool.Spec, part tool.Part) (Rule, bool) {
 			return Rule{}, false
 		}
 		if words, _ := split(part.Name); len(words) > 0 {
-			if _, open := opens(words); open != "" { // it would mean more
+			if _, open := opens(words); open != "" || len(words) == 1 && assigns(words[0].text) { // it would mean more
 				return Rule{}, false
 			}
 			pattern = p.opened(words, part)
@@ -67,6 +66,9 @@ func (p Policy) narrowest(t tool.Spec, part tool.Part) (Rule, bool) {
 	return r, err == nil && pattern != "" && len(s) <= maxRemembered
 }
 
+// removers are never remembered but for what they were asked to remove.
+var removers = map[string]bool{"rm": true, "rmdir": true, "unlink": true, "shred": true}
+
 // opened returns the command that part is, without its operands if each is a
 // file of the workspace and stands behind all else.
 func (p Policy) opened(words []word, part tool.Part) string {
@@ -75,8 +77,8 @@ func (p Policy) opened(words []word, part tool.Part) string {
 	for first > 1 && p.local(words[first-1], part) {
 		first--
 	}
-	if first == len(words) || words[0].live || assigns(words[0].text) || runners[base(words[0])] ||
-		slices.ContainsFunc(part.Effects, func(e effect.Effect) bool { return e.Kind == effect.Write && e.Tree }) {
+	name := base(words[0])
+	if first == len(words) || words[0].live || assigns(words[0].text) || runners[name] || removers[name] {
 		return command
 	}
 	for i, w := range words[1:first] {

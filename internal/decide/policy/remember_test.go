@@ -15,6 +15,7 @@ func TestRemember(t *testing.T) {
 	edit := tool.Spec{Name: "Edit", Effects: []effect.Kind{effect.Read, effect.Write}}
 	part := func(name string, does ...effect.Effect) tool.Part { return tool.Part{Name: name, Effects: does} }
 	anything, process := effect.Effect{Kind: effect.Anything}, effect.Effect{Kind: effect.Process}
+	everything := func(k effect.Kind) effect.Effect { return effect.Effect{Kind: k, On: ".", Tree: true} }
 	read := func(p string) effect.Effect { return effect.Effect{Kind: effect.Read, On: p} }
 	write := func(p string) effect.Effect { return effect.Effect{Kind: effect.Write, On: p} }
 	for _, tt := range []struct {
@@ -30,7 +31,13 @@ func TestRemember(t *testing.T) {
 		{"an operand that is no file", bash, []tool.Part{part("go vet ./a x", read("a"), process)}, []string{"Bash(go vet ./a x)"}},
 		{"options behind the files", bash, []tool.Part{part("gofmt a.go -w", write("a.go"))}, []string{"Bash(gofmt a.go -w)"}},
 		{"a file outside", bash, []tool.Part{part("touch /tmp/a", write("/tmp/a"))}, []string{"Bash(touch /tmp/a)"}},
-		{"a tree is written", bash, []tool.Part{part("rm -r src", effect.Effect{Kind: effect.Write, On: "src", Tree: true})}, []string{"Bash(rm -r src)"}},
+		{"what is removed", bash, []tool.Part{part("rm -r src", effect.Effect{Kind: effect.Write, On: "src", Tree: true})}, []string{"Bash(rm -r src)"}},
+		{"a tree is written", bash, []tool.Part{part("gofmt -w src", effect.Effect{Kind: effect.Write, On: "src", Tree: true})}, []string{"Bash(gofmt -w *)"}},
+		{"all is read and written", bash, []tool.Part{part("go test ./...", everything(effect.Read), everything(effect.Write), process)}, []string{"Bash(go test *)"}},
+		{"a word that may be none", bash, []tool.Part{part("npm run build", everything(effect.Read), everything(effect.Write), process)}, []string{"Bash(npm run build)"}},
+		{"an assignment", bash, []tool.Part{part("A=1", anything), part("make", anything)}, nil},
+		{"a guarded path", bash, []tool.Part{part("chmod +x .husky/x", write(".husky/x"), process)}, nil},
+		{"git's own", bash, []tool.Part{part("git add a.go", write(".git/index"), everything(effect.Read), process)}, []string{"Bash(git add a.go)"}},
 		{"what runs its operand", bash, []tool.Part{part("bash ./a.sh", read("a.sh"), anything)}, []string{"Bash(bash ./a.sh)"}},
 		{"with a variable", bash, []tool.Part{part("A=1 go vet ./a", read("a"), process)}, []string{"Bash(A=1 go vet ./a)"}},
 		{"a redirection", bash, []tool.Part{part("go vet ./a > b", read("a"), write("b"))}, []string{"Bash(go vet ./a > b)"}},
