@@ -23,25 +23,6 @@ func bothFolds(t *testing.T, files map[string]string, f func(t *testing.T, p *pa
 	}
 }
 
-// below returns all files below a directory, by path, with what they hold.
-func below(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := make(map[string]string)
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		rel, _ := filepath.Rel(dir, path)
-		out[rel] = string(b)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // On a file system that does not tell README.md from readme.md each file has one
 // name for the tools, the one that the directory has: it is edited by any spelling,
 // created over by none, and found once.

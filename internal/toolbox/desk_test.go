@@ -115,6 +115,25 @@ func (d *desk) holds(path, want string) {
 	}
 }
 
+// below returns all files below a directory, by path, with what they hold.
+func below(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(dir, path)
+		out[rel] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
 type args = map[string]any
 
 // facts decodes the data of a result.
