@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	artifactMax = 64 << 20 // bytes of output that are kept, without its tail
+	artifactMax = 56 << 20 // bytes of output that are kept, without its tail: an artifact may have 64 MiB, and marks in the place of secrets can be longer than they
 	endsMax     = 64 << 10 // bytes of its tail
 	sniffed     = 8 << 10  // bytes that tell whether output is text
 	endingMax   = 4 << 10  // bytes of a text for what follows the output
@@ -51,9 +51,7 @@ func newOutput(env tool.Env, inline int) *output {
 // Write never fails: a command does not end because nobody can keep what it
 // prints.
 func (o *output) Write(b []byte) (int, error) {
-	if o.live != nil {
-		_, _ = o.live.Write(b) // a person may have stopped watching
-	}
+	o.watch(b)
 	o.total += int64(len(b))
 	o.sum.Write(b)
 	o.text.write(b)
@@ -66,6 +64,20 @@ func (o *output) Write(b []byte) (int, error) {
 	}
 	o.keep(b)
 	return len(b), nil
+}
+
+// watch shows b to whoever watches, who may have stopped. Nobody can follow a
+// flood: of it only as much is shown as is kept.
+func (o *output) watch(b []byte) {
+	if o.live == nil {
+		return
+	}
+	if o.total > o.most {
+		_, _ = io.WriteString(o.live, "\n[it prints so much that the rest is not shown here]\n")
+		o.live = nil
+		return
+	}
+	_, _ = o.live.Write(b)
 }
 
 // begin opens the artifact and puts into it what came so far.

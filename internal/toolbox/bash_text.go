@@ -11,8 +11,10 @@ import (
 )
 
 const (
-	edge    = 40       // lines of a long text that are shown at each end
-	lineMax = 64 << 10 // bytes of a line that are looked at together
+	edge    = 40        // lines of a long text that are shown at each end
+	lineMax = 64 << 10  // bytes of a line that are looked at together
+	whole   = 1 << 20   // bytes of text from which on only its end is looked at
+	pastMax = 256 << 10 // bytes of what is looked at then
 )
 
 // A transcript is what a terminal would be left showing of a stream of bytes,
@@ -20,7 +22,9 @@ const (
 // again only the last drawing. What is not UTF-8 is U+FFFD, one for each run of
 // such bytes, wherever the stream is cut into writes.
 //
-// It takes any length in bounded memory.
+// It takes any length in bounded memory. Far behind what can be shown, bytes are
+// counted as they came, and lines by their newlines: how they would be shown
+// matters only at the end.
 type transcript struct {
 	room int   // bytes, and
 	most int64 // lines that can be shown
@@ -29,20 +33,67 @@ type transcript struct {
 	begun        bool   // the start of line has been shown already
 	head, tail   []byte // of the text: head is all of it while it fits
 	bytes, lines int64  // of the text
+
+	past []byte // the raw end of what is only counted; nil before that
+	cut  bool   // it does not have all of that
 }
 
 func (t *transcript) write(b []byte) {
-	for {
-		i := bytes.IndexByte(b, '\n')
+	for len(b) > 0 {
+		if t.bytes > whole {
+			t.count(b)
+			return
+		}
+		n := min(len(b), lineMax)
+		i := bytes.IndexByte(b[:n], '\n')
 		if i < 0 {
-			break
+			t.part(b[:n])
+			b = b[n:]
+			continue
 		}
 		t.part(b[:i])
 		t.show(t.line, true)
 		t.line, t.begun = t.line[:0], false
 		b = b[i+1:]
 	}
-	t.part(b)
+}
+
+// count adds b without looking at it.
+func (t *transcript) count(b []byte) {
+	if t.past == nil {
+		t.past = make([]byte, 0, 2*pastMax)
+		b = append(t.line, b...)
+		t.line, t.begun = nil, false
+	}
+	t.bytes += int64(len(b))
+	t.lines += int64(bytes.Count(b, []byte("\n")))
+	if len(t.past)+len(b) > cap(t.past) {
+		b = b[max(0, len(b)-pastMax):]
+		t.past = append(t.past[:0], t.past[max(0, len(t.past)-(pastMax-len(b))):]...)
+		t.cut = true
+	}
+	t.past = append(t.past, b...)
+}
+
+// recall shows the end of what was only counted.
+func (t *transcript) recall() {
+	raw, size, lines := t.past, t.bytes, t.lines
+	t.past = nil
+	if t.cut {
+		raw = raw[max(0, len(raw)-pastMax):]
+		t.tail = t.tail[:0]
+		if i := bytes.IndexByte(raw, '\n'); i+1 < len(raw) {
+			raw = raw[i+1:]
+		}
+	}
+	open := raw[len(raw)-1] != '\n'
+	t.bytes = -1 << 62 // so that nothing is only counted
+	t.write(raw)
+	t.end()
+	t.bytes, t.lines = size, lines
+	if open {
+		t.bytes, t.lines = size+1, lines+1 // the newline that ends it
+	}
 }
 
 // part adds b to the line, and shows what is too long to wait for its end.
@@ -80,6 +131,14 @@ func runeEnd(b []byte, n int) int {
 
 // close ends a last line that no newline ended.
 func (t *transcript) close() {
+	if t.past != nil {
+		t.recall()
+		return
+	}
+	t.end()
+}
+
+func (t *transcript) end() {
 	if len(t.line) > 0 || t.begun {
 		t.show(t.line, true)
 	}
