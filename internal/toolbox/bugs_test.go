@@ -144,8 +144,7 @@ func TestBug_E14_WhatReportsSuccessIsInTheFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		d.ok("Read", args{"path": "a.txt"})
-		results := make([]error, 6)
-		var all sync.WaitGroup
+		var actions []*tool.Action
 		for n, path := range []string{"a.txt", "./a.txt", "sub/../a.txt", "link", filepath.Join(d.dir, "a.txt"), "sub//..//./a.txt"} {
 			b, err := json.Marshal(args{"path": path, "old": fmt.Sprint(n), "new": fmt.Sprintf("done %d", n)})
 			if err != nil {
@@ -155,6 +154,11 @@ func TestBug_E14_WhatReportsSuccessIsInTheFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			actions = append(actions, a)
+		}
+		results := make([]error, len(actions))
+		var all sync.WaitGroup
+		for n, a := range actions {
 			all.Go(func() { _, results[n] = a.Do(t.Context(), tool.Env{}) })
 		}
 		all.Wait()
