@@ -14,7 +14,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/belay-agent/belay/eval/power"
 	"github.com/belay-agent/belay/internal/contract/event"
@@ -41,7 +43,6 @@ type witness struct {
 // newLab makes an image with a file system that has the workspace.
 func newLab(t *testing.T, fsys fileSystem) *lab {
 	t.Helper()
-	able(t, fsys)
 	l := &lab{fsys: fsys, dir: inMemory(t), versions: make(map[string]bool)}
 	l.base, l.mount = filepath.Join(l.dir, "base.img"), filepath.Join(l.dir, "mount")
 	err := cmp.Or(os.Mkdir(l.mount, 0o755), os.WriteFile(l.base, nil, 0o600), os.Truncate(l.base, fsys.mib<<20))
@@ -75,6 +76,40 @@ func able(t *testing.T, fsys fileSystem) {
 			t.Skipf("P03: %s is not installed", program)
 		}
 	}
+}
+
+// alone reports whether this process has mounts of its own, as it must: those that
+// others can see they may keep in use, and nothing is left of its own when it is
+// killed. If not, alone runs the test in a process that has.
+func alone(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(builtEnv) != "" {
+		return true
+	}
+	binary(t, plain)
+	limit := 4 * time.Hour
+	if end, ok := t.Deadline(); ok {
+		limit = time.Until(end) - 10*time.Second
+	}
+	var pattern []string
+	for part := range strings.SplitSeq(t.Name(), "/") {
+		pattern = append(pattern, "^"+regexp.QuoteMeta(part)+"$")
+	}
+	c := exec.Command(os.Args[0], "-test.v", "-test.timeout="+limit.String(), "-test.run="+strings.Join(pattern, "/"), fmt.Sprint("-seed=", *seedFlag))
+	c.Env = append(os.Environ(), builtEnv+"="+built)
+	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	out, err := c.CombinedOutput()
+	switch {
+	case c.ProcessState == nil:
+		t.Skipf("P03: mounts of its own: %v", err)
+	case err != nil:
+		t.Errorf("%v\n%s", err, out)
+	case bytes.Contains(out, []byte("--- SKIP")):
+		t.Skipf("%s", out)
+	default:
+		t.Logf("%s", out)
+	}
+	return false
 }
 
 // do runs a program that says nothing if all went well.

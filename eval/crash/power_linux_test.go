@@ -41,6 +41,10 @@ func TestPromise_P03_PowerCutsOnRealFileSystems(t *testing.T) {
 			continue
 		}
 		t.Run(fsys.name, func(t *testing.T) {
+			able(t, fsys)
+			if !alone(t) {
+				return
+			}
 			l := newLab(t, fsys)
 			l.record(t, binary(t, plain), nil)
 			n := 5
@@ -62,6 +66,10 @@ func TestPromise_P03_PowerCutsOfRecovery(t *testing.T) {
 	}
 	for _, fsys := range fileSystems {
 		t.Run(fsys.name, func(t *testing.T) {
+			able(t, fsys)
+			if !alone(t) {
+				return
+			}
 			l := newLab(t, fsys)
 			l.record(t, binary(t, plain), nil)
 			r := rand.New(rand.NewPCG(seed(t), 6))
@@ -102,6 +110,10 @@ func TestPromise_P03_SyncsThatLieAreFoundOut(t *testing.T) {
 	traced(t)
 	for _, lie := range []string{"fsync,fdatasync", "fdatasync", "fsync"} {
 		t.Run(lie, func(t *testing.T) {
+			able(t, fileSystems[0])
+			if !alone(t) {
+				return
+			}
 			l := newLab(t, fileSystems[0])
 			l.record(t, binary(t, plain), []string{
 				"strace", "-f", "-qqq", "-b", "execve", "-o", "/dev/null",

@@ -41,10 +41,11 @@ func Open(dir, image string) (*Disk, error) {
 	return d, nil
 }
 
-// Close takes the file away. It fails if somebody still uses it.
+// Close takes the file away. It fails if somebody still uses it, who is then left
+// without.
 func (d *Disk) Close() error {
 	if err := d.server.Unmount(); err != nil {
-		return err
+		return errors.Join(err, syscall.Unmount(filepath.Dir(d.File), syscall.MNT_DETACH), d.image.Close())
 	}
 	d.server.Wait()
 	return d.image.Close()
