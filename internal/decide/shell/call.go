@@ -25,7 +25,7 @@ func (r *run) call(args []arg, d *deed) (ok, fail state) {
 		d.unclear("the name of the command is not written out")
 		r.add(shown(args), d)
 		return s, s
-	case name != args[0].shown:
+	case args[0].odd || name != quoted(name):
 		d.unclear("the name of the command is not written plainly")
 	case strings.Contains(name, "/"):
 		d.unclear("the command is named by a path")
@@ -81,8 +81,11 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 		if len(args) > 1 {
 			d.path(effect.Read, args[1], false)
 		}
+		ok, fail = state{}, state{}
 	case "set":
-		r.set(args, d)
+		if r.set(args, d); len(d.set) > 0 {
+			ok, fail = state{}, state{}
+		}
 	case "kill":
 		d.unclear("kill ends programs")
 		d.process("")
@@ -90,10 +93,11 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 	case "alias", "bg", "bind", "caller", "compgen", "complete", "compopt", "dirs", "disown", "enable", "fc", "fg", "getopts",
 		"hash", "help", "history", "jobs", "logout", "mapfile", "popd", "pushd", "readarray", "return", "shift", "shopt",
 		"suspend", "times", "trap", "typeset", "ulimit", "umask", "unalias", "unset", "wait", "declare", "export", "local",
-		"readonly", "let", "nameref", "coproc", "function", "time", "if", "then", "fi", "do", "done", "select", "case", "in",
+		"readonly", "let", "nameref", "coproc", "function", "if", "then", "fi", "do", "done", "select", "case", "in",
 		"esac", "while", "until", "for", "elif", "else", "{", "}", "!", "[[":
 		d.unclear("%s changes the shell itself", name)
 		r.substitutions(args[1:], d)
+		ok, fail = state{}, state{}
 	case "exit":
 		if len(args) > 2 || len(args) == 2 && !digits(args[1].text) {
 			d.unclear("this exit is not followed")
@@ -199,7 +203,7 @@ func (r *run) set(args []arg, d *deed) {
 		return
 	}
 	d.unclear("set changes the shell itself")
-	if known && strings.HasPrefix(text, "-- ") {
+	if known && strings.HasPrefix(text, "-- ") && len(args) > 2 {
 		probe := r.deed(d.s)
 		probe.unclear("set names what may be a command")
 		_, _ = r.call(args[2:], probe)

@@ -12,6 +12,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,7 +31,7 @@ const Code = "code"
 
 const (
 	maxLine  = 4 << 10 // bytes of a script that can be understood
-	maxSteps = 2000    // simple commands that are followed
+	maxSteps = 4000    // statements and commands that are followed
 	maxDepth = 16      // scripts within scripts, and statements within statements times 8
 	maxParts = 200
 )
@@ -134,11 +135,12 @@ func (r *run) script(text string, s state) (ok, fail state, err error) {
 	var stmts []*syntax.Stmt
 	p := syntax.NewParser(syntax.Variant(r.lang))
 	for stmt, e := range p.StmtsSeq(strings.NewReader(text)) {
-		if e != nil {
-			err = e
-			break
+		switch { // to the end: the parser goes on where it is not heard
+		case e != nil:
+			err = cmp.Or(err, e)
+		case stmt != nil:
+			stmts = append(stmts, stmt)
 		}
-		stmts = append(stmts, stmt)
 	}
 	ok, fail = r.stmts(stmts, s)
 	return ok, fail, err

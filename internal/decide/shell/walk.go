@@ -45,10 +45,11 @@ func (r *run) after(list []*syntax.Stmt, s state) state {
 }
 
 func (r *run) stmt(x *syntax.Stmt, s state) (ok, fail state) {
+	r.steps++
 	if r.depth++; r.depth > 8*maxDepth || r.steps > maxSteps {
 		r.odd(x, "the script is too deep or too long to be followed", s)
 		r.depth--
-		return s, s
+		return state{}, state{}
 	}
 	defer func() { r.depth-- }()
 	for _, redirect := range x.Redirs {
@@ -100,7 +101,7 @@ func (r *run) command(x syntax.Command, s state) (ok, fail state) {
 		return r.stmt(x.Stmt, s)
 	}
 	r.odd(x, "this construct is not followed", s)
-	return s, s
+	return state{}, state{}
 }
 
 func (r *run) binary(x *syntax.BinaryCmd, s state) (ok, fail state) {
@@ -146,6 +147,9 @@ func (r *run) looping(s state, body func(state) state) state {
 
 // turn follows body once, and joins what holds where it is left early.
 func (r *run) turn(s state, body func(state) state) state {
+	if r.steps > maxSteps {
+		return state{}
+	}
 	left := s
 	r.loops = append(r.loops, &left)
 	end := body(s)
@@ -168,7 +172,7 @@ func (r *run) each(x *syntax.ForClause, s state) state {
 	words, iterates := x.Loop.(*syntax.WordIter)
 	if !iterates || x.Select || !words.InPos.IsValid() || !ordinary(words.Name.Value) {
 		r.odd(x, "this loop is not followed", s)
-		return s
+		return state{}
 	}
 	d := r.deed(&s)
 	items := r.words(words.Items, d)
@@ -200,9 +204,12 @@ func (r *run) odd(x syntax.Node, why string, s state) {
 	if r.depth > 8*maxDepth || r.steps > maxSteps {
 		return
 	}
+	if _, later := x.(*syntax.FuncDecl); later {
+		s = state{}
+	}
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if stmt, ok := n.(*syntax.Stmt); ok && n != x {
-			r.stmt(stmt, state{vars: s.vars})
+			r.stmt(stmt, s)
 			return false
 		}
 		return true

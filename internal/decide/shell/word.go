@@ -2,6 +2,7 @@ package shell
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -11,19 +12,21 @@ type arg struct {
 	text  string // all of it, or what it begins with
 	known bool   // text is all
 	pipe  bool   // it names a pipe
+	odd   bool   // it is put together from more than a literal or a quoted one
 	shown string // as a part's name has it
 }
 
 // literal is an arg whose text is all.
 func literal(text string) arg { return arg{text: text, known: true, shown: quoted(text)} }
 
+// quoted is text as one word of a shell.
 func quoted(text string) string {
-	if text == "[" {
+	if text == "[" || text != "" && !strings.ContainsAny(text, " \t\n'\"\\$`;&|<>()*?[]{}#~!") && utf8.ValidString(text) {
 		return text
 	}
 	q, err := syntax.Quote(text, syntax.LangBash)
 	if err != nil {
-		return "'" + text + "'"
+		return "'" + strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "") + "'"
 	}
 	return q
 }
@@ -37,15 +40,22 @@ func (r *run) words(list []*syntax.Word, d *deed) (args []arg) {
 }
 
 func (r *run) word(w *syntax.Word, d *deed) []arg {
-	if alternatives := r.braces(w); alternatives != nil {
-		d.unclear("%s is a brace expansion", r.source(w.Pos(), w.End()))
-		return r.words(alternatives, d)
+	if words, has := r.braces(w); has {
+		shown := r.source(w.Pos(), w.End())
+		d.unclear("%s is a brace expansion", shown)
+		if words == nil {
+			return []arg{{shown: shown}}
+		}
+		return r.words(words, d)
 	}
 	x := expansion{r: r, d: d, known: true}
 	for i, part := range w.Parts {
 		x.part(part, i == 0)
 	}
-	shown := r.source(w.Pos(), w.End())
+	shown := x.text.String()
+	if len(w.Parts) > 0 {
+		shown = r.source(w.Pos(), w.End())
+	}
 	switch {
 	case !x.known:
 		return []arg{{text: x.text.String(), shown: shown}}
@@ -57,28 +67,33 @@ func (r *run) word(w *syntax.Word, d *deed) []arg {
 		return r.glob(x.text.String(), x.pattern.String(), shown, d)
 	}
 	a := literal(x.text.String())
-	if len(w.Parts) == 1 && a.shown != a.text {
-		switch w.Parts[0].(type) {
-		case *syntax.SglQuoted, *syntax.DblQuoted:
+	a.odd = true
+	if len(w.Parts) == 1 {
+		switch p := w.Parts[0].(type) {
+		case *syntax.Lit:
+			a.odd = strings.Contains(p.Value, `\`)
+		case *syntax.SglQuoted:
+			a.odd = p.Dollar
+		case *syntax.DblQuoted:
+			a.odd = len(p.Parts) != 1 || p.Dollar
+		}
+		if !a.odd && a.shown != a.text {
 			a.shown = shown
 		}
 	}
 	return []arg{a}
 }
 
-// braces returns the words that a word with braces stands for.
-func (r *run) braces(w *syntax.Word) []*syntax.Word {
-	lit := false
+// braces reports whether a word has braces that stand for several, and returns
+// these if that is all it has.
+func (r *run) braces(w *syntax.Word) (words []*syntax.Word, has bool) {
 	for _, part := range w.Parts {
 		l, ok := part.(*syntax.Lit)
-		lit = lit || ok && strings.Contains(l.Value, "{")
-	}
-	if !lit || r.lang == syntax.LangPOSIX {
-		return nil
+		has = has || ok && strings.Contains(l.Value, "{")
 	}
 	split := *w
-	if !syntax.SplitBraces(&split) {
-		return nil
+	if !has || r.lang == syntax.LangPOSIX || !syntax.SplitBraces(&split) {
+		return nil, false
 	}
 	var whole []syntax.WordPart
 	for _, part := range split.Parts {
@@ -87,26 +102,28 @@ func (r *run) braces(w *syntax.Word) []*syntax.Word {
 		}
 	}
 	if b, ok := whole[0].(*syntax.BraceExp); ok && len(whole) == 1 && !b.Sequence {
-		return b.Elems
+		return b.Elems, true
 	}
-	return []*syntax.Word{{Parts: []syntax.WordPart{&syntax.ExtGlob{
-		OpPos: w.Pos(), Pattern: &syntax.Lit{ValuePos: w.Pos(), ValueEnd: w.End()},
-	}}}} // which nothing is known of
+	return nil, true
 }
 
 // glob returns what a pattern matches, or itself.
 func (r *run) glob(text, pattern, shown string, d *deed) (args []arg) {
-	if strings.ContainsAny(pattern, `[\`) || len(d.s.dirs) != 1 {
+	absolute := strings.HasPrefix(pattern, "/")
+	if strings.ContainsAny(pattern, `[\`) || len(d.s.dirs) != 1 && !absolute {
 		d.unclear("%s is a pattern that is not followed", shown)
 		return []arg{{shown: shown}}
 	}
-	dir := d.s.dirs[0]
+	dir := "."
+	if !absolute {
+		dir = d.s.dirs[0]
+	}
 	for _, match := range r.Glob(join(dir, pattern)) {
 		if join(dir, pattern) != pattern {
 			match = strings.TrimPrefix(match, strings.TrimSuffix(dir, "/")+"/")
 		}
 		a := literal(match)
-		a.shown = shown
+		a.shown, a.odd = shown, true
 		args = append(args, a)
 	}
 	if len(args) > 1000 {
