@@ -217,3 +217,56 @@ func TestBug_V03_ARepositoryOfSomeoneElse(t *testing.T) {
 		t.Errorf(".git was %q and is %q", git, now)
 	}
 }
+
+// Where a text begins again before it has ended, it is in two places, unless it
+// comes to the same in both.
+func TestEditOfATextThatOverlapsItself(t *testing.T) {
+	for _, c := range []struct{ content, old, new, want string }{
+		{"aaa\n", "aa", "b", ""},
+		{"x\nx\nx\n", "x\nx\n", "x\ny\n", ""},
+		{"a\n\n\n\nb\n", "\n\n\n", "\n\n", "a\n\n\nb\n"},
+		{"x\nx\nx\n", "x\nx\n", "x\n", "x\nx\n"},
+	} {
+		d := newDesk(t, map[string]string{"f": c.content})
+		d.ok("Read", args{"path": "f"})
+		call := args{"path": "f", "old": c.old, "new": c.new}
+		if c.want != "" {
+			d.ok("Edit", call)
+			d.holds("f", c.want)
+			continue
+		}
+		if f := d.fails(tool.Ambiguous, "Edit", call); !strings.Contains(f.Message, "2 times") {
+			t.Errorf("%q: %s", c.content, f.Message)
+		}
+		d.holds("f", c.content)
+	}
+}
+
+// What names a directory or a link is not taken for a file that it is not.
+func TestNamesOfDirectoriesAndLinksAreNotThoseOfFiles(t *testing.T) {
+	d := newDesk(t, map[string]string{"real": "1\n", "dir/x": "x\n"})
+	if err := os.Symlink("real", filepath.Join(d.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	d.tools["Patch"] = (&changer{w: d.w, shown: new(shown)}).patch()
+	d.ok("Read", args{"path": "real"})
+	start := below(t, d.dir)
+	for name, patch := range map[string]string{
+		"a directory":      "*** Begin Patch\n*** Add File: new/\n+x\n*** End Patch",
+		"to a directory":   "*** Begin Patch\n*** Update File: real\n*** Move to: dir/\n@@\n-1\n+2\n*** End Patch",
+		"a link":           "*** Begin Patch\n*** Delete File: link\n*** End Patch",
+		"a link elsewhere": "*** Begin Patch\n*** Update File: link\n*** Move to: there\n@@\n-1\n+2\n*** End Patch",
+	} {
+		if f := d.fails(tool.Invalid, "Patch", args{"patch": patch}); f.Hint == "" {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+	d.fails(tool.Invalid, "Write", args{"path": "new/", "content": "x"})
+	d.fails(tool.Invalid, "Write", args{"path": "real/", "content": "x"})
+	if now := below(t, d.dir); !maps.Equal(start, now) {
+		t.Errorf("was %q, is %q", start, now)
+	}
+	if _, err := os.Readlink(filepath.Join(d.dir, "link")); err != nil {
+		t.Error(err)
+	}
+}

@@ -279,7 +279,8 @@ func TestR117_R124_InterleavedEditsLoseNothing(t *testing.T) {
 			after, _ := os.ReadFile(filepath.Join(d.dir, "f"))
 			if err != nil {
 				f, ok := errors.AsType[*tool.Failure](err)
-				if !ok || f.Kind != tool.Stale && f.Kind != tool.NoChange {
+				overlaps := ok && f.Kind == tool.Ambiguous && strings.Count(known, place) == 1
+				if !ok || f.Kind != tool.Stale && f.Kind != tool.NoChange && !overlaps {
 					t.Fatalf("round %d: %v of %q", round, err, known)
 				}
 				if string(after) != before {

@@ -125,7 +125,10 @@ func (e *editor) apply(which string, r replacement) *tool.Failure {
 	switch {
 	case len(offsets) == 0:
 		return e.climb(which, now, old, fresh)
-	case len(offsets) > 1 && !r.All:
+	case len(offsets) == 1 && !r.All:
+		offsets = overlapping(now, old, fresh, offsets[0])
+	}
+	if len(offsets) > 1 && !r.All {
 		return ambiguous(now, offsets)
 	}
 	e.replace(offsets, len(old), fresh)
@@ -191,6 +194,19 @@ func occurrences(text, s string) []int {
 		at += i
 		all = append(all, at)
 	}
+}
+
+// overlapping returns where else s begins, beside at, in places that overlap with it
+// and where to replace it by fresh would come to something else.
+func overlapping(text, s, fresh string, at int) []int {
+	all := []int{at}
+	want := text[:at] + fresh + text[at+len(s):]
+	for n := at + 1; n < at+len(s) && n+len(s) <= len(text); n++ {
+		if text[n:n+len(s)] == s && text[:n]+fresh+text[n+len(s):] != want {
+			all = append(all, n)
+		}
+	}
+	return all
 }
 
 // maxPlaces is how many line numbers a failure names.

@@ -84,6 +84,9 @@ func (f *changer) patchedFile(ctx context.Context, p filePatch, seen map[string]
 		v, err := f.added(p)
 		return []revision{v}, nil, err
 	}
+	if link, _, err := f.w.Link(p.path); err == nil && (p.op == removeFile || p.to != "") {
+		return nil, nil, invalid("name the file that it leads to, or remove the link with a command", "%s is a link", link)
+	}
 	t, err := f.target(ctx, p.path, seen)
 	if err != nil {
 		return nil, nil, err
@@ -117,7 +120,7 @@ func (f *changer) added(p filePatch) (revision, error) {
 	if strings.Contains(p.content, "\x00") {
 		return revision{}, noText("the patch")
 	}
-	at, err := f.w.Resolve(p.path)
+	at, err := f.name(p.path)
 	if err != nil {
 		return revision{}, err
 	}
@@ -146,7 +149,7 @@ func (f *changer) moved(t target, p filePatch, v revision) ([]revision, error) {
 	if t.known != t.Digest {
 		return nil, t.stale()
 	}
-	to, err := f.w.Resolve(p.to)
+	to, err := f.name(p.to)
 	if err != nil {
 		return nil, failed(context.Background(), f.w, p.to, err)
 	}

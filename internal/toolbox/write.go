@@ -37,7 +37,7 @@ func (f *changer) written(ctx context.Context, args writeArgs, seen map[string]s
 	if strings.Contains(args.Content, "\x00") {
 		return change{}, noText("content")
 	}
-	at, err := f.w.Resolve(args.Path)
+	at, err := f.name(args.Path)
 	if err != nil {
 		return change{}, failed(ctx, f.w, args.Path, err)
 	}
@@ -60,6 +60,15 @@ func (f *changer) written(ctx context.Context, args writeArgs, seen map[string]s
 		return change{}, unchanged(t, "the file already holds this content")
 	}
 	return change{verb: "Write " + t.Path, done: "wrote " + t.Path, revisions: []revision{v}}, nil
+}
+
+// name returns the canonical path of a file that may be new. What ends in a slash
+// names none.
+func (f *changer) name(path string) (string, error) {
+	if strings.HasSuffix(path, "/") {
+		return "", invalid("name a file in it; directories are made for their files", "%s is the name of a directory", path)
+	}
+	return f.w.Resolve(path)
 }
 
 // created makes a file that does not exist.

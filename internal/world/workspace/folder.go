@@ -43,7 +43,9 @@ func (f *folder) close() {
 func (f *folder) path(name string) string { return slash(filepath.Join(f.name, name)) }
 
 // Temp returns a name that nothing has. It is hidden from Files.
-func Temp() string { return ".belay-" + rand.Text() }
+func Temp() string { return tempPrefix + rand.Text() }
+
+const tempPrefix = ".belay-"
 
 // tempOf is the name of the temporary file of change n of a Write.
 func tempOf(temp string, n int) string {

@@ -102,8 +102,13 @@ func (w *Workspace) tree(ctx context.Context, dir *os.Root, at string, rules ign
 	return true
 }
 
-// isOurs reports whether name is of a file that a Write needs while it runs.
-func isOurs(name string) bool { return strings.HasPrefix(name, ".belay-") }
+// isOurs reports whether name is of a file that a Write needs while it runs: what
+// Temp gives, and what may follow it.
+func isOurs(name string) bool {
+	const letters, length = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 26
+	name, ours := strings.CutPrefix(name, tempPrefix)
+	return ours && len(name) >= length && strings.Trim(name[:length], letters) == "" && strings.Trim(name[length:], "-0123456789~") == ""
+}
 
 func readDir(dir *os.Root) ([]fs.DirEntry, error) {
 	d, err := dir.OpenFile(".", os.O_RDONLY|syscall.O_NONBLOCK, 0)

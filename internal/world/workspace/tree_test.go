@@ -17,7 +17,7 @@ func TestTreeYieldsAllThatIsNotIgnored(t *testing.T) {
 	for name, text := range map[string]string{
 		".git/HEAD": "x", ".gitignore": "*.o\n/out/\n!keep.o\n", "a.go": "a", "a.o": "o", "keep.o": "k", "out/x": "x",
 		".hidden/y": "y", "sub/.git": "gitdir: x", "sub/in": "in", "sub/.gitignore": "z\n", "sub/z": "z", "z": "z",
-		".belay-ABC": "half a write", "\xff": "odd",
+		Temp(): "half a write", "\xff": "odd",
 	} {
 		at := filepath.Join(root, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o600)); err != nil {
@@ -91,6 +91,20 @@ func TestPruneRemovesWhatIsEmptyAndNoMore(t *testing.T) {
 	for dir, want := range map[string]bool{"a/b": true, "a/b/c": false, "x": true, "x/y": false} {
 		if _, err := os.Stat(filepath.Join(root, dir)); (err == nil) != want {
 			t.Errorf("%s: %v", dir, err)
+		}
+	}
+}
+
+// Only what Write makes is left out of the tree: a name that begins like one of
+// those is the user's.
+func TestOursIsWhatWriteMakes(t *testing.T) {
+	temp := Temp()
+	for name, ours := range map[string]bool{
+		temp: true, tempOf(temp, 12): true, asideOf(temp): true, asideOf(tempOf(temp, 3)): true,
+		".belay": false, ".belay-": false, ".belay-notes": false, temp[:len(temp)-1]: false, temp + "x": false, "a" + temp: false,
+	} {
+		if isOurs(name) != ours {
+			t.Errorf("%s is ours: %t", name, !ours)
 		}
 	}
 }
