@@ -222,10 +222,15 @@ func (p *Process) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// CloseInput lets p read the end of its input.
+// CloseInput lets p read the end of its input. What is written to a terminal
+// afterwards is read all the same.
 func (p *Process) CloseInput() error {
 	if p.run.pipes.to == nil {
 		return ErrNoInput
+	}
+	if p.run.command.Terminal != nil {
+		_, err := p.Write([]byte(endOfInput))
+		return err
 	}
 	return p.run.pipes.to.Close()
 }

@@ -43,20 +43,21 @@ var ErrClosed = errors.New("process host is closed")
 
 // A Command is a program to run and the bounds on it.
 type Command struct {
-	Call    string        // names its record in the spool; "" for none
-	Argv    []string      // a name without a slash is looked up in PATH of Env
-	Dir     string        // absolute
-	Env     []string      // all of it but BELAY_RUN; nothing is inherited
-	Allowed effect.Set    // what the system's sandbox lets through
-	Output  io.Writer     // stdout and stderr as they come; slow makes the command wait, an error ends the writing only
-	Apart   bool          // stderr is kept apart too, where the system can; then the order of the two is nearly that of the writes
-	Stages  bool          // Argv is a script for bash, as Shell has it run: report the statuses of its last pipeline
-	Keep    int           // bytes of its head and of its tail to return, also of stderr
-	Input   bool          // a Process can be written to; else what it reads has ended
-	Linger  bool          // where Timeout passes in Run, go on as a Process
-	Timeout time.Duration // 0 is none
-	Silence time.Duration // longest wait for output; 0 is none
-	Grace   time.Duration // between being asked to end and being killed; 0 means DefaultGrace
+	Call     string        // names its record in the spool; "" for none
+	Argv     []string      // a name without a slash is looked up in PATH of Env
+	Dir      string        // absolute
+	Env      []string      // all of it but BELAY_RUN; nothing is inherited
+	Allowed  effect.Set    // what the system's sandbox lets through
+	Output   io.Writer     // stdout and stderr as they come; slow makes the command wait, an error ends the writing only
+	Apart    bool          // stderr is kept apart too, where the system can; then the order of the two is nearly that of the writes
+	Stages   bool          // Argv is a script for bash, as Shell has it run: report the statuses of its last pipeline
+	Keep     int           // bytes of its head and of its tail to return, also of stderr
+	Input    bool          // a Process can be written to; else what it reads has ended
+	Terminal *Size         // it has a terminal of its own, which a Process can write to; nil is none
+	Linger   bool          // where Timeout passes in Run, go on as a Process
+	Timeout  time.Duration // 0 is none
+	Silence  time.Duration // longest wait for output; 0 is none
+	Grace    time.Duration // between being asked to end and being killed; 0 means DefaultGrace
 }
 
 // An Exit is how a command ended.

@@ -177,6 +177,9 @@ func (r *run) try(path string) (err error, refused bool) {
 	if r.pipes.in != nil {
 		r.cmd.Stdin = r.pipes.in
 	}
+	if c.Terminal != nil {
+		controls(r.cmd.SysProcAttr)
+	}
 	r.cmd.Env, r.cmd.ExtraFiles = r.report.add(r.cmd.Env, r.cmd.ExtraFiles)
 	if r.cage, err = r.host.confine(r.cmd, c, r.mark); err != nil {
 		return err, false

@@ -50,6 +50,9 @@ func plumb(c Command) (p plumbing, err error) {
 			p = plumbing{}
 		}
 	}()
+	if c.Terminal != nil {
+		return newTerminal(*c.Terminal)
+	}
 	if c.Input {
 		if p.in, p.to, err = os.Pipe(); err != nil {
 			return p, err

@@ -10,6 +10,9 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true}
 }
 
+// controls has the program's input be the terminal of its session.
+func controls(a *syscall.SysProcAttr) { a.Setctty, a.Ctty = true, 0 }
+
 // signal sends sig to the groups of t, and returns how many are left. What has
 // left its group is not found here.
 func (t *tree) signal(sig syscall.Signal) (groups int) {

@@ -14,6 +14,9 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
+// controls has the program's input be the terminal of its session.
+func controls(a *syscall.SysProcAttr) { a.Setctty, a.Ctty = true, 0 }
+
 // A proc is a process as the system shows it.
 type proc struct {
 	pid, parent, group, session int

@@ -85,3 +85,17 @@ func syncDir(dir string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
+
+// polled returns f, which it closes, as a file that the runtime waits for: reads
+// of it then end at their deadline.
+func polled(f *os.File) (*os.File, error) {
+	defer f.Close()
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, errors.Join(os.NewSyscallError("fcntl", err), unix.Close(fd))
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}

@@ -24,6 +24,9 @@ func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
 }
 
+// controls is not reached: there are no terminals to give here.
+func controls(*syscall.SysProcAttr) {}
+
 // newTree puts p in a job. What p starts before that stays outside.
 func newTree(mark string, p *os.Process, _ *group) (*tree, error) {
 	job, err := windows.CreateJobObject(nil, nil)
@@ -110,3 +113,6 @@ func seal() {}
 
 // syncDir does nothing: names cannot be put on stable storage by themselves here.
 func syncDir(string) error { return nil }
+
+// polled is not reached: there are no terminals to give here.
+func polled(f *os.File) (*os.File, error) { return f, nil }
