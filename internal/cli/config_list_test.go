@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"bytes"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pelletier/go-toml/v2"
 
 	"github.com/belay-agent/belay/internal/decide/policy"
 )
@@ -137,4 +141,74 @@ deny = [{ rule = "Bash(git push)" }]
 			t.Errorf("%s: %v, want %s", content, err, want)
 		}
 	}
+}
+
+// FuzzList adds a text to a list in any document and takes it out again: whatever
+// else it means stays.
+func FuzzList(f *testing.F) {
+	for _, doc := range []string{
+		full, "", "[rules]\nallow = []", "rules.allow = [ ]", "[rules]\nallow = [\n'a', # x\n\"b\"\n] # y\n", "rules = { allow = ['a',] }", "[rules]\r\nallow = [\r\n  'a'\r\n]\r\n",
+		"[rules]\nallow = [{rule = 'a'}, 'b',\n]\n", "rules.deny = ['x']\n[env]\n", "[rules]\nallow = [ # x\n]\n", "[rules]\nallow = ['a', 'a', 'v']\n", "[rules]\nallow = ['''\na]''', \"]\"]",
+	} {
+		f.Add([]byte(doc), "v")
+		f.Add([]byte(doc), "a")
+	}
+	key := []string{"rules", "allow"}
+	f.Fuzz(func(t *testing.T, doc []byte, text string) {
+		var before map[string]any
+		if bytes.HasPrefix(doc, bom) || checkSyntax("", doc) != nil || toml.Unmarshal(doc, &before) != nil || !utf8.ValidString(text) {
+			return
+		}
+		var items []item
+		for _, v := range listAt(before) {
+			s, ok := v.(string)
+			if !ok {
+				return
+			}
+			items = append(items, item{text: s})
+		}
+		more := append(slices.Clone(items), item{text: text})
+		change(t, doc, key, more, func(doc []byte) { change(t, doc, key, items, func([]byte) {}) })
+	})
+}
+
+// change makes items the list of key in doc and checks that nothing else changes.
+func change(t *testing.T, doc []byte, key []string, items []item, then func(doc []byte)) {
+	t.Helper()
+	var before, after map[string]any
+	if err := toml.Unmarshal(doc, &before); err != nil {
+		t.Fatal(err)
+	}
+	s, err := placeList(doc, key, items)
+	if err != nil {
+		return // it cannot be without more
+	}
+	changed := s.in(doc, 0)
+	if err := toml.Unmarshal(changed, &after); err != nil {
+		t.Fatalf("%q became %q: %v", doc, changed, err)
+	}
+	var got, want []any = listAt(after), nil
+	for _, i := range items {
+		want = append(want, i.text)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("%q became %q: the list is %v, want %v", doc, changed, got, want)
+	}
+	for _, m := range []map[string]any{before, after} {
+		if rules, ok := m["rules"].(map[string]any); ok {
+			if delete(rules, "allow"); len(rules) == 0 {
+				delete(m, "rules")
+			}
+		}
+	}
+	if !equalValues(before, after) {
+		t.Fatalf("%q became %q", doc, changed)
+	}
+	then(changed)
+}
+
+func listAt(m map[string]any) []any {
+	rules, _ := m["rules"].(map[string]any)
+	list, _ := rules["allow"].([]any)
+	return list
 }
