@@ -42,7 +42,9 @@ func (d *difference) between(before, after *tree, scope []string) {
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		if within(path, scope) && !unread(path, before) && !unread(path, after) {
+		// A scope has paths resolved: of a link that was changed it has what it led to.
+		link := before.Entries[path].link() || after.Entries[path].link()
+		if (link || within(path, scope)) && !unread(path, before) && !unread(path, after) {
 			d.at(path, before, after)
 		}
 	}

@@ -210,6 +210,18 @@ func TestPromise_P08_LinksAreCovered(t *testing.T) {
 	)
 }
 
+// A call that may write what a link leads to may have changed the link.
+func TestALinkIsInEveryScope(t *testing.T) {
+	p := newPlace(t, map[string]string{"a": "a\n", "b": "b\n"})
+	at := filepath.Join(p.root, "link")
+	p.do(os.Symlink("a", at))
+	p.before("c1", "a")
+	p.do(os.Remove(at))
+	p.do(os.Symlink("b", at))
+	p.write("b", "the user's\n")
+	p.want("c1", `link: "a" -> "b" link>link`)
+}
+
 func TestR126_WhatIsNotCoveredIsSaid(t *testing.T) {
 	p := newPlace(t, map[string]string{"a": "a\n", "big": strings.Repeat("x", 101), "dir/b": "b\n"})
 	p.do(os.Symlink("a", filepath.Join(p.root, "link")))
