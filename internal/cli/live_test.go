@@ -1,11 +1,19 @@
 package cli
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/decide/secret"
 )
 
@@ -63,5 +71,88 @@ func TestR136_APrivateKeyIsNotShownLineByLine(t *testing.T) {
 	}
 	if want := "before\n[secret:private-key]\nafter\n"; shown.String() != want {
 		t.Errorf("%q, want %q", shown.String(), want)
+	}
+}
+
+// TestR136_WhatTheModelTypesIsVeiled: a reply is shown word by word, and a secret
+// in it, also one cut between pieces, is not; nor is one in what a provider says of
+// a wait.
+func TestR136_WhatTheModelTypesIsVeiled(t *testing.T) {
+	const key, pat = "sk-0123456789abcdef", "ghp_0Jd8sKq2LmXv93TzBf71RyUcWnEa5GhP6iQo"
+	v := newVeil(secret.New(secret.Options{Held: map[string]string{"KEY": key}}))
+	var think, text strings.Builder
+	show := func(s agent.Signal) {
+		for _, s := range v.pass(s) {
+			if s, ok := s.(agent.Typing); ok {
+				switch d := s.Delta.(type) {
+				case model.ReasoningDelta:
+					if text.Len() > 0 {
+						t.Error("reasoning is shown after the text")
+					}
+					think.WriteString(d.Text)
+				case model.TextDelta:
+					text.WriteString(d.Text)
+				case model.Waiting:
+					text.WriteString("(" + d.Why + ")")
+				case model.CallDelta:
+					text.WriteString(d.Args)
+				}
+			}
+		}
+	}
+	for reply := range 2 {
+		think.Reset()
+		text.Reset()
+		for _, c := range "I think of " + key + " now" {
+			show(agent.Typing{Delta: model.ReasoningDelta{Text: string(c)}})
+		}
+		for i, c := range "it is " + pat + " or\n" + key + ", I think" {
+			show(agent.Typing{Delta: model.TextDelta{Text: string(c)}})
+			if i == len("it is") && text.String() != "it is " {
+				t.Errorf("a word waits: %q", text.String())
+			}
+		}
+		show(agent.Typing{Delta: model.CallDelta{Args: pat}})
+		if think.String() != "I think of [redacted:KEY] now" {
+			t.Errorf("reply %d: thought %q", reply, think.String())
+		}
+		if want := "it is [secret:github-pat] or\n"; text.String() != want {
+			t.Errorf("reply %d: typed %q, want %q", reply, text.String(), want)
+		}
+		show(agent.Recorded{Event: event.Event{Body: event.Replied{}}})
+	}
+	text.Reset()
+	show(agent.Typing{Delta: model.Waiting{Why: "bad key " + key}})
+	if text.String() != "(bad key [redacted:KEY])" {
+		t.Errorf("waiting: %q", text.String())
+	}
+}
+
+// TestR136_AQuestionShowsNoSecret: who approves sees what is done, with marks, and
+// what is done is not changed by that.
+func TestR136_AQuestionShowsNoSecret(t *testing.T) {
+	const pat = "ghp_0Jd8sKq2LmXv93TzBf71RyUcWnEa5GhP6iQo"
+	v := newVeil(secret.New(secret.Options{}))
+	ask := func() agent.Question {
+		return agent.Question{
+			Plan: tool.Plan{
+				Call: tool.Call{Args: json.RawMessage(`{"command":"echo ` + pat + `"}`)}, Summary: "echo " + pat, Preview: pat,
+				Parts: []tool.Part{{Name: "echo " + pat, Effects: effect.Set{{Kind: effect.Network, On: pat}}}},
+			},
+			Action: &tool.Action{Preview: "+" + pat, Summary: pat}, Decision: policy.Decision{Reason: "mode (" + pat + ")"},
+			Why: []agent.Reason{{Question: "why", Answer: pat}}, Remember: []string{"Bash(echo " + pat + ")", "Bash(echo)"},
+		}
+	}
+	q := ask()
+	shown := v.question(q)
+	if d := cmp.Diff(ask(), q); d != "" {
+		t.Errorf("the question itself has changed (-want +got):\n%s", d)
+	}
+	text := fmt.Sprintf("%+v %+v %s %v", shown, *shown.Action, shown.Plan.Call.Args, shown.Remember)
+	if strings.Contains(text, pat) || strings.Count(text, "[secret:github-pat]") < 9 {
+		t.Errorf("shown: %s", text)
+	}
+	if d := cmp.Diff([]string{"Bash(echo)"}, shown.Remember); d != "" {
+		t.Errorf("rules offered (-want +got):\n%s", d)
 	}
 }

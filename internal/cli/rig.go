@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -297,9 +298,14 @@ func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []to
 		}
 	}
 	if o.talk || isTerminal(s.Stdin) && isTerminal(s.Stderr) {
-		options.Approve = r.approver(s.userConfig())
+		approve, shown := r.approver(s.userConfig()), newVeil(r.secrets)
+		options.Approve = func(ctx context.Context, q agent.Question) (agent.Answer, error) {
+			return approve(ctx, shown.question(q))
+		}
 		options.Unknown = r.ui.Unknown
-		options.Ask = r.ui.Ask
+		options.Ask = func(ctx context.Context, schema json.RawMessage, text string) (json.RawMessage, error) {
+			return r.ui.Ask(ctx, schema, r.secrets.Text(text))
+		}
 	}
 	if o.asked {
 		options.Approve = byCommand

@@ -34,7 +34,7 @@ func (s System) report(err error) {
 	if next := hint(err); next != "" {
 		message += "\n  " + next
 	}
-	fmt.Fprintln(s.Stderr, terminal.Safe(message))
+	fmt.Fprintln(s.Stderr, terminal.Safe(s.shown(message)))
 }
 
 // hint returns what can be done about err, "" if its own words say it.

@@ -58,3 +58,13 @@ func markKey(dir string, fresh []byte) ([]byte, error) {
 	}
 	return os.ReadFile(name)
 }
+
+// shown returns text without secrets: what is said of an error may be in the words
+// of a provider, which may repeat a key. Settings that cannot be read hold none.
+func (s System) shown(text string) string {
+	c, err := LoadConfig(Sources{User: s.userConfig(), Getenv: s.getenv})
+	if err != nil {
+		c = new(Config)
+	}
+	return secret.New(secret.Options{Held: s.secrets(c), Once: sync.OnceValue[*regexp.Regexp]}).Text(text)
+}

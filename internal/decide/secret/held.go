@@ -15,6 +15,7 @@ type held struct {
 	shift   []uint8                      // by the last two bytes of a window: how far to move on
 	longest int
 	lines   bool // a pattern goes over the end of a line
+	spaces  bool // a pattern goes over the end of a word
 }
 
 // A pattern is one form of a secret, and what is written instead.
@@ -100,6 +101,7 @@ func (h *held) build(all map[string]string) {
 			mark = "[redacted]"
 		}
 		h.longest = max(h.longest, len(text))
+		h.spaces = h.spaces || strings.Contains(text, " ")
 		h.lines = h.lines || strings.ContainsAny(text, "\r\n")
 		start := [shortest]byte([]byte(text))
 		h.first[start] = append(h.first[start], pattern{text, mark})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -94,6 +95,9 @@ func isLogin(s []byte, least float64) bool {
 
 // isRandom reports whether s was made by a machine to be guessed by nobody.
 func isRandom(s []byte, least float64) bool {
+	if last := s[bytes.LastIndexAny(s, "-_")+1:]; len(last) >= 32 && len(last) < len(s) && isAllHex(last) {
+		s = last // what is before it says of what kind it is
+	}
 	var digits, letters, upper, lower, hexes, other int
 	for _, c := range s {
 		switch {
@@ -154,6 +158,10 @@ func class(c byte) int {
 		return 1
 	}
 	return 2
+}
+
+func isAllHex(s []byte) bool {
+	return !slices.ContainsFunc(s, func(c byte) bool { return !isHex(c) })
 }
 
 func isUUID(s []byte) bool {

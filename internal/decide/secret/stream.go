@@ -24,16 +24,27 @@ func (r *Redactor) Writer(w io.Writer) io.WriteCloser {
 	return &stream{r: r, w: w}
 }
 
+// Typing is Writer for text that people watch as it is written: it also passes on
+// the words of a line that has not ended, as long as nothing in that line may begin
+// a secret.
+func (r *Redactor) Typing(w io.Writer) io.WriteCloser {
+	if r == nil {
+		return open{w}
+	}
+	return &stream{r: r, w: w, words: true}
+}
+
 type open struct{ io.Writer }
 
 func (open) Close() error { return nil }
 
 type stream struct {
-	r    *Redactor
-	w    io.Writer
-	held []byte
-	done int // how far of held has been written for
-	out  []byte
+	r     *Redactor
+	w     io.Writer
+	words bool // lines are not waited for
+	held  []byte
+	done  int // how far of held has been written for
+	out   []byte
 }
 
 func (s *stream) Write(p []byte) (int, error) {
@@ -55,6 +66,12 @@ func (s *stream) settled() int {
 		cut = run
 	} else {
 		cut = runStart(b, cut, maxBlock)
+	}
+	if line := b[max(cut, s.done):]; s.words && cut == bytes.LastIndexAny(b, "\r\n")+1 && !s.r.held.spaces {
+		at, _ := s.r.rules.next(line, 0)
+		if word := bytes.LastIndexByte(line[:at], ' ') + 1; word > 0 {
+			cut = len(b) - len(line) + word
+		}
 	}
 	if len(b)-cut > maxLine {
 		cut = len(b) - max(overlap, s.r.held.longest)

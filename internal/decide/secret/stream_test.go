@@ -117,6 +117,31 @@ func TestR136_PartsOfAPrivateKeyAreTaken(t *testing.T) {
 	}
 }
 
+// TestR136_TypedWordsAreShownAsTheyEnd: what is typed is what is written for the
+// whole, and where nothing looks like a secret no word waits for the end of its line.
+func TestR136_TypedWordsAreShownAsTheyEnd(t *testing.T) {
+	r := lazily(Options{Held: map[string]string{"K": key}})
+	for _, s := range append(some(t), sample{text: "it is " + key + ", they say, and then"}, sample{text: strings.Repeat("no word waits ", 3000)}) {
+		text := "so the thing is: " + s.text + " and " + s.text + "\nyes " + s.text
+		var out bytes.Buffer
+		w := r.Typing(&out)
+		for i := range len(text) {
+			if _, err := w.Write([]byte{text[i]}); err != nil {
+				t.Fatal(err)
+			}
+			if i == len("so the thing is") && out.String() != "so the thing " || s.rule == "" && s.secret == "" && strings.HasPrefix(s.text, "no") && out.Len() < i-8 {
+				t.Fatalf("after %q: %q", text[:i+1], out.String())
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if want := r.Text(text); out.String() != want {
+			t.Fatalf("%q was typed as %q, want %q", text, out.String(), want)
+		}
+	}
+}
+
 // However text is cut, what is written is the same.
 func FuzzWriter(f *testing.F) {
 	for _, s := range some(f) {
