@@ -19,6 +19,7 @@ type view struct {
 	Shut []string // in those, what is read-only again
 	Hide []string // what cannot be seen at all; what is not there is passed over
 	Keep []string // what stays of /run, and may be missing
+	Show []string // what stays of /tmp, to be read
 	Over []layer  // directories that seem to be writable
 	User bool     // in a namespace of users
 	Tmp  string   // the directory that is /tmp, with the one that is /var/tmp beside it
@@ -53,6 +54,10 @@ func (v *view) mount() error {
 	if err != nil {
 		return err
 	}
+	show, err := take("/", v.Show, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
+	if err != nil {
+		return err
+	}
 	open, err := take("/", v.Open, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 	if err != nil {
 		return err
@@ -75,7 +80,7 @@ func (v *view) mount() error {
 	if err := mountRun(run); err != nil {
 		return err
 	}
-	if err := place(slices.Concat(tmp, over, open)); err != nil {
+	if err := place(slices.Concat(tmp, show, over, open)); err != nil {
 		return err
 	}
 	if err := v.narrow(); err != nil {

@@ -3,6 +3,7 @@ package process
 import (
 	"fmt"
 	"os"
+	"slices"
 )
 
 // bubblewrap returns the arguments before those of program that have bwrap make
@@ -30,7 +31,9 @@ func bubblewrap(v view, program string, network bool) ([]string, error) {
 	if _, err := os.Stat("/var/tmp"); err == nil {
 		args = append(args, "--bind", varTmp(v.Tmp), "/var/tmp")
 	}
-	args = append(args, "--ro-bind", program, program)
+	for _, path := range append(slices.Clone(v.Show), program) {
+		args = append(args, "--ro-bind-try", path, path)
+	}
 	for _, path := range append(v.Open, v.Pin...) {
 		args = append(args, "--bind-try", path, path)
 	}

@@ -29,6 +29,7 @@ func (s Sandbox) scene(g grant, tmp string) (scene, error) {
 	if g.network {
 		sc.Keep = append(slices.Clone(keep), resolver()...)
 	}
+	sc.Show = shown(s.Root, g.reads)
 	for _, path := range s.Secrets {
 		if !names(g.reads, path) {
 			sc.Hide = append(sc.Hide, path)
@@ -48,6 +49,24 @@ func (s Sandbox) scene(g grant, tmp string) (scene, error) {
 		sc.Open = append(sc.Open, open)
 	}
 	return sc, nil
+}
+
+// shown returns what of /tmp a command has to see: what is around the workspace,
+// as elsewhere, and what it was let read.
+func shown(root string, reads []string) (show []string) {
+	for _, tmp := range []string{"/tmp", "/var/tmp"} {
+		if rest, ok := strings.CutPrefix(root, tmp+"/"); ok {
+			if first, _, deeper := strings.Cut(rest, "/"); deeper {
+				show = append(show, filepath.Join(tmp, first))
+			}
+		}
+		for _, path := range reads {
+			if within(tmp, path) && path != tmp && !slices.ContainsFunc(show, func(p string) bool { return within(p, path) }) {
+				show = append(show, path)
+			}
+		}
+	}
+	return show
 }
 
 // wall returns the same for Landlock, which can only let through. If viewed,
