@@ -97,7 +97,11 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 		"esac", "while", "until", "for", "elif", "else", "{", "}", "!", "[[":
 		d.unclear("%s changes the shell itself", name)
 		r.substitutions(args[1:], d)
-		ok, fail = state{}, state{}
+		ok = state{}
+		if name != "popd" && name != "pushd" && name != "trap" {
+			ok.dirs = s.dirs
+		}
+		fail = ok
 	case "exit":
 		if len(args) > 2 || len(args) == 2 && !digits(args[1].text) {
 			d.unclear("this exit is not followed")
@@ -238,15 +242,16 @@ func (r *run) prefix(name string, args []arg, d *deed) (ok, fail state, done boo
 		r.add(shown(args), d)
 		return s, s, true
 	}
-	r.callIn(rest, d)
-	return s, s, true
+	ok, fail = r.callIn(rest, d) // in this very shell
+	return ok, fail, true
 }
 
 // copied returns d, apart from it.
 func (r *run) copied(d *deed) *deed { return &deed{r: r, s: d.s, set: slices.Clone(d.set), why: d.why} }
 
 // callIn follows what a wrapper runs. What was unclear of the wrapper is of it too.
-func (r *run) callIn(args []arg, d *deed) {
+func (r *run) callIn(args []arg, d *deed) (ok, fail state) {
+	ok, fail = *d.s, *d.s
 	inner := r.deed(d.s)
 	for _, e := range d.set {
 		if e.Kind == effect.Anything {
@@ -257,7 +262,8 @@ func (r *run) callIn(args []arg, d *deed) {
 		inner.unclear("commands are nested too deep")
 		r.add(shown(args), inner)
 	} else {
-		r.call(args, inner)
+		ok, fail = r.call(args, inner)
 	}
 	r.depth -= 8
+	return ok, fail
 }

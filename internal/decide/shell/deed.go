@@ -90,7 +90,10 @@ func (d *deed) first(a arg) string {
 
 // join does not clean: ".." behind a link leads where the system says.
 func join(dir, p string) string {
-	if dir == "." || path.IsAbs(p) {
+	switch {
+	case path.IsAbs(p):
+		return p
+	case dir == "." || dir == "./":
 		return p
 	}
 	return strings.TrimSuffix(dir, "/") + "/" + p

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -61,6 +62,13 @@ func (m *match) grammar(kind string, a arg) {
 		if strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":") {
 			d.permanent()
 		}
+	case "include":
+		m.public = true
+		m.exposed = m.exposed || !named(a.text)
+	case "glob": // what rg is told to look at it does, even if it is hidden
+		m.searches = m.searches || !strings.HasPrefix(a.text, "!") && !named(path.Base(a.text))
+	case "gitarg":
+		m.gitarg(a)
 	case "gh":
 		switch a.text {
 		case "list", "view", "status", "diff", "checks", "watch":
@@ -74,6 +82,30 @@ func (m *match) grammar(kind string, a arg) {
 		}
 	default:
 		d.unclear("the table of %s has the kind %s", m.t.name, kind)
+	}
+}
+
+// named reports whether a pattern is only for files of a kind that is no secret.
+func named(pattern string) bool {
+	kind, ok := strings.CutPrefix(pattern, "*.")
+	switch kind {
+	case "", "env", "pem", "key", "p12", "pfx", "ppk", "jks", "keystore", "kdbx":
+		return false
+	}
+	return ok && strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz0123456789") == ""
+}
+
+// gitarg takes a revision, a path, or REVISION:PATH. Of paths outside git makes no
+// repository's, and shows them all the same.
+func (m *match) gitarg(a arg) {
+	text := a.text
+	if _, file, ok := strings.Cut(text, ":"); ok && file != "" && !strings.HasPrefix(text, ":") {
+		m.d.path(effect.Read, literal(file), false)
+		return
+	}
+	paths := strings.ContainsAny(text, "/.") && !strings.Contains(text, "..") || path.IsAbs(text) || strings.Contains("/"+text+"/", "/../")
+	if paths || len(m.d.s.dirs) > 0 && len(m.d.r.Glob(join(m.d.s.dirs[0], text))) > 0 {
+		m.d.path(effect.Read, a, false)
 	}
 }
 
@@ -106,7 +138,7 @@ func plainFormat(text string) bool {
 // awk takes a program that only reads the files it is given.
 func (m *match) awk(text string) {
 	code := strings.NewReplacer("||", "", ">=", "").Replace(text)
-	for _, word := range []string{"|", ">", "@", "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB"} {
+	for _, word := range []string{"|", ">", "@", "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "%c"} {
 		if strings.Contains(code, word) {
 			m.d.unclear("the awk program has %s", word)
 			return

@@ -16,10 +16,8 @@ func (r *run) program(name string, args []arg, d *deed) {
 		r.add(shown(args), d)
 		return
 	}
-	if !t.builtin {
-		if at, trusted := r.Look(args[0].text); at != "" && !trusted {
-			d.code("%s is not a program of the system: %s", name, at)
-		}
+	if at, trusted := r.Look(args[0].text); at != "" && !trusted {
+		d.code("%s is not a program of the system: %s", name, at)
 	}
 	m := match{d: d, t: &t, all: args}
 	switch name {
@@ -55,6 +53,7 @@ type match struct {
 	inplace  bool // what it reads it writes too
 	searches bool // it shows what is in all files below
 	public   bool // but only of those with certain names
+	exposed  bool // or of others too
 }
 
 func (m *match) follow(args []arg) {
@@ -174,6 +173,11 @@ func (m *match) letters(cluster string, after []arg) (taken int) {
 			if i == 0 && len(cluster) > 1 {
 				m.unknown("-" + cluster)
 			}
+		case o.kind == "script": // further letters are options too
+			if i+1 < len(cluster) {
+				m.d.unclear("-%s has more letters than are followed", cluster)
+			}
+			return m.detached(name, o, after)
 		case o.kind != "" && i+1 < len(cluster):
 			m.use(o, literal(cluster[i+1:]), true)
 			return 0

@@ -23,6 +23,9 @@ func (r *run) simple(x *syntax.CallExpr, s state) (ok, fail state) {
 	r.steps++
 	before := s
 	for _, a := range x.Assigns {
+		if a.Name.Value == "IFS" && len(x.Args) > 0 && x.Args[0].Lit() == "read" && plainValue(a) {
+			continue // how read splits a line
+		}
 		s = r.assign(a, s, len(x.Args) > 0)
 	}
 	if len(x.Args) == 0 {
@@ -36,6 +39,20 @@ func (r *run) simple(x *syntax.CallExpr, s state) (ok, fail state) {
 		return before, before
 	}
 	return r.call(args, d)
+}
+
+// plainValue reports whether a variable is set to what is written there.
+func plainValue(a *syntax.Assign) bool {
+	switch {
+	case a.Array != nil || a.Index != nil || a.Append || a.Naked:
+		return false
+	case a.Value == nil:
+		return true
+	case a.Value.Lit() != "":
+		return strings.Trim(a.Value.Lit(), ":,;|=-_./") == ""
+	}
+	q, ok := a.Value.Parts[0].(*syntax.SglQuoted)
+	return ok && !q.Dollar && len(a.Value.Parts) == 1
 }
 
 // assign follows one assignment. Before a command it is for that command only.

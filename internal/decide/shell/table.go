@@ -9,7 +9,7 @@ import (
 // they do. An entry begins with the names that it is for, after "="; a name with
 // a slash is that of a subcommand. Its lines are, by their first letter:
 //
-//	@  how the program is called: builtin (of the shell), long (one dash before
+//	@  how the program is called: long (one dash before
 //	   whole words), stop (options end at the first operand), num (-5 is an
 //	   option), sub (the first operand is a subcommand), plain (no options)
 //	-  options. "-n" takes no value, "-n=KIND" takes one, "-n=?KIND" only one that
@@ -119,8 +119,6 @@ func parse(name, body string) table {
 func (t *table) call(how []string) {
 	for _, word := range how {
 		switch word {
-		case "builtin":
-			t.builtin = true
 		case "long":
 			t.long = true
 		case "stop":

@@ -151,13 +151,16 @@ func (m *match) dest(a arg) {
 
 // secrets notes the known secrets in a directory that is read as a whole.
 func (m *match) secrets(dir string) {
-	if m.public {
+	if m.public && !m.exposed {
 		return
 	}
 	for _, from := range m.d.s.dirs {
-		for _, pattern := range []string{".env*", "*.pem", "*.key", "id_*", ".netrc", ".npmrc"} {
-			for _, p := range m.d.r.Glob(join(join(from, dir), pattern)) {
-				m.d.add(effect.Effect{Kind: effect.Read, On: m.d.r.lead(p)})
+		at := join(join(from, dir), "")
+		for _, name := range []string{".env*", "*.pem", "*.key", "id_*", ".netrc"} {
+			for _, pattern := range []string{at + name, at + "*/" + name} {
+				for _, p := range m.d.r.Glob(pattern) {
+					m.d.add(effect.Effect{Kind: effect.Read, On: m.d.r.lead(p)})
+				}
 			}
 		}
 	}

@@ -101,6 +101,10 @@ func (r *run) command(x syntax.Command, s state) (ok, fail state) {
 		return r.stmt(x.Stmt, s)
 	}
 	r.odd(x, "this construct is not followed", s)
+	if _, only := x.(*syntax.DeclClause); only {
+		s = state{dirs: s.dirs}
+		return s, s
+	}
 	return state{}, state{}
 }
 

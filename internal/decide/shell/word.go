@@ -92,8 +92,12 @@ func (r *run) braces(w *syntax.Word) (words []*syntax.Word, has bool) {
 		has = has || ok && strings.Contains(l.Value, "{")
 	}
 	split := *w
-	if !has || r.lang == syntax.LangPOSIX || !syntax.SplitBraces(&split) {
+	if !has || r.lang == syntax.LangPOSIX {
 		return nil, false
+	}
+	if !syntax.SplitBraces(&split) {
+		text := r.source(w.Pos(), w.End())
+		return nil, strings.Contains(text, ",") || strings.Contains(text, "..") // bash may see more than this parser
 	}
 	var whole []syntax.WordPart
 	for _, part := range split.Parts {
