@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -308,11 +309,26 @@ func TestR021_ARunThatIsStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	tests, _, _ := testsIn(t, dir, bin, "")
-	r, f, _ := runTests(t, tests, testArgs{Timeout: 1})
-	if f.Outcome != stoppedRun || kindOf(r) != tool.TimedOut || len(f.Failing) != 1 || !strings.Contains(r.Text, "test_a") {
+	a, err := tests.Prepare(t.Context(), bashCall(t, testArgs{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := a.Do(ctx, tool.Env{Live: cancels(cancel)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := facts[testFacts](t, r)
+	if f.Outcome != stoppedRun || kindOf(r) != tool.Cancelled || r.Status != tool.Interrupted || len(f.Failing) != 1 || !strings.Contains(r.Text, "test_a") {
 		t.Errorf("outcome %q, kind %s, text:\n%s", f.Outcome, kindOf(r), r.Text)
 	}
 }
+
+// A cancels is whoever watches, and has seen enough with the first output.
+type cancels context.CancelFunc
+
+func (c cancels) Write(b []byte) (int, error) { c(); return len(b), nil }
 
 // An output that is too long for a result is an artifact all the same, once.
 func TestR021_R142_ALongOutputIsKept(t *testing.T) {
