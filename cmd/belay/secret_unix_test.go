@@ -92,22 +92,22 @@ func TestPromise_P21_CanariesGoNowhere(t *testing.T) {
 		quoted, _ := json.Marshal(inSettings)
 		p.write(t, "../home/.config/belay/config.toml", "[providers.other]\napi = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\nkey = "+string(quoted)+"\n")
 		secretKey := privateKey(t)
-		p.write(t, "../home/keyring", unknown["keyring"]+"\n"+secretKey)
+		p.write(t, "keyring", unknown["keyring"]+"\n"+secretKey)
 		p.write(t, "app.ini", "PORT=8080\nAPI_TOKEN="+unknown["dotenv"]+"\nDATABASE_URL=postgres://app:"+unknown["login"]+"@db/x\n")
 		for n, held := range []string{inEnv, inSettings} {
 			for name, text := range encodings(held) {
-				p.write(t, fmt.Sprintf("../held%d.%s", n, name), text+"\n")
+				p.write(t, fmt.Sprintf("held%d.%s", n, name), text+"\n")
 			}
 		}
-		const inPieces = `for f in ../held* ../home/keyring app.ini; do while IFS= read -r l; do` +
+		const inPieces = `for f in held* keyring app.ini; do while IFS= read -r l; do` +
 			` while [ -n "$l" ]; do printf %s "${l%"${l#?????}"}"; [ "${l#?????}" = "$l" ] && { printf %s "$l"; l=; }; l=${l#?????}; done; echo; done < $f; done`
 		pieces, _ := json.Marshal(map[string]string{"command": inPieces})
 		args, _ := json.Marshal(map[string]string{"command": "echo " + unknown["keyring"] + "; : '" + secretKey + "'"})
 		write, _ := json.Marshal(map[string]string{"path": "new.env", "content": "A=1\nTOKEN=" + unknown["keyring"] + "\nKEY='" + inEnv + "'\n"})
 		s, m := p.reach(t, d, nil,
-			whole(d, calls("Bash", `{"command":"cat ../held* ../home/keyring app.ini; cat ../held* app.ini >&2; false"}`)),
+			whole(d, calls("Bash", `{"command":"cat held* keyring app.ini; cat held* app.ini >&2; false"}`)),
 			whole(d, calls("Bash", string(pieces))),
-			whole(d, calls("Bash", `{"command":"for i in $(seq 400); do cat ../held* ../home/keyring app.ini; done"}`)),
+			whole(d, calls("Bash", `{"command":"for i in $(seq 400); do cat held* keyring app.ini; done"}`)),
 			whole(d, calls("Bash", string(args))),
 			whole(d, calls("Write", string(write))),
 			whole(d, calls("Read", `{"path":"app.ini"}`)),
