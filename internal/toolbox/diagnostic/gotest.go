@@ -1,9 +1,6 @@
 package diagnostic
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // A goTest reads the lines of go test, of one package after the other.
 type goTest struct {
@@ -30,21 +27,6 @@ type goCase struct {
 	parent bool
 }
 
-// A goLog is what a test printed by its methods: a line with a position and what
-// is indented under it are one entry.
-type goLog struct {
-	first, last    goEntry
-	n              int
-	parent, within bool // for its test, as in a goCase
-}
-
-type goEntry struct {
-	file   string
-	line   int
-	indent int
-	text   lines
-}
-
 const (
 	runningMax = 5000 // tests that run at once, of all packages
 	depthMax   = 50   // of subtests
@@ -69,7 +51,7 @@ func (t *goTest) line(s string) {
 	switch {
 	case strings.HasPrefix(s, "=== "):
 		t.mark(s)
-	case strings.HasPrefix(s, "ok  \t"), strings.HasPrefix(s, "?   \t"), strings.HasPrefix(s, "FAIL\t"), strings.HasPrefix(s, "\t") && strings.Contains(s, "\tcoverage: "):
+	case strings.HasPrefix(s, "ok  \t"), strings.HasPrefix(s, "?   \t"), strings.HasPrefix(s, "FAIL\t"):
 		t.packageEnd(s)
 	case strings.HasPrefix(strings.TrimLeft(s, " "), "--- ") && t.result(s):
 	case strings.HasPrefix(s, "    "):
@@ -214,52 +196,11 @@ func (t *goTest) logged(s string) {
 	}
 }
 
-func (l *goLog) add(s string) {
-	in := indent(s)
-	text := s[in:]
-	if file, rest, ok := strings.Cut(text, ".go:"); ok && !strings.ContainsAny(file, " \t:") {
-		digits, said, _ := strings.Cut(rest, ":")
-		if n, ok := number(digits); ok {
-			e := goEntry{file: file + ".go", line: n, indent: in}
-			e.text.add(strings.TrimPrefix(said, " "))
-			if l.last = e; l.n == 0 {
-				l.first = e
-			}
-			l.n++
-			return
-		}
-	}
-	if l.n > 0 && in > l.last.indent {
-		l.last.text.add(strings.TrimSpace(text))
-		if l.n == 1 {
-			l.first.text = lines{}
-			l.first.text.add(l.last.text.String())
-		}
-	}
-}
-
-// fill puts into c where and why it failed: most likely by what it said last.
-func (l *goLog) fill(c *Case) {
-	if l.n == 0 {
-		return
-	}
-	c.File, c.Line = l.last.file, l.last.line
-	c.Message = l.last.text.String()
-	if l.n == 1 {
-		return
-	}
-	c.Message = fmt.Sprintf("%s:%d: %s\n", l.first.file, l.first.line, clip(l.first.text.String(), maxMessage/3))
-	if l.n > 2 {
-		c.Message += fmt.Sprintf("(%d more)\n", l.n-2)
-	}
-	c.Message += fmt.Sprintf("%s:%d: %s", l.last.file, l.last.line, clip(l.last.text.String(), maxMessage/3))
-}
-
 // packageEnd takes the line that ends a package.
 func (t *goTest) packageEnd(s string) {
 	kind, rest, _ := strings.Cut(s, "\t")
 	name, how, _ := strings.Cut(rest, "\t")
-	if kind == "" || name == "" || strings.Contains(name, " ") && !strings.HasSuffix(name, "]") {
+	if name == "" || strings.Contains(name, " ") && !strings.HasSuffix(name, "]") {
 		return
 	}
 	t.tell()

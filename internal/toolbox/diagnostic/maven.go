@@ -1,6 +1,7 @@
 package diagnostic
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -130,7 +131,7 @@ func (p *maven) flush() {
 	q.Message = p.text.String()
 	p.text = lines{}
 	first, _, _ := strings.Cut(q.Message, "\n")
-	if p.once(first + "\x00" + q.File + "\x00" + string(rune(q.Line)) + string(rune(q.Column))) {
+	if p.once(fmt.Sprintf("%s:%d:%d: %s", q.File, q.Line, q.Column, first)) {
 		p.problem(*q)
 	}
 }

@@ -48,16 +48,6 @@ func extension(file, extensions string) bool {
 // indent returns how many spaces s begins with.
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
 
-// between returns what is in s between the first start and the next end.
-func between(s, start, end string) (string, bool) {
-	_, s, ok := strings.Cut(s, start)
-	if !ok {
-		return "", false
-	}
-	s, _, ok = strings.Cut(s, end)
-	return s, ok
-}
-
 // tally adds up "3 failed, 1 passed": it returns the number before each word.
 // What is not of that form is no tally.
 func tally(s, sep string) (map[string]int, bool) {
