@@ -9,8 +9,8 @@ import (
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
-// Decide judges each part of a call of t and returns the strictest decision, the
-// first of equals. It depends on nothing but its arguments and p. Fewer effects
+// Decide judges each part of a call of t and returns the strictest decision, of
+// equals the first, or one about what is permanent. It depends on nothing but its arguments and p. Fewer effects
 // never meet a stricter verdict; a part with effect.Permanent is never milder
 // than Ask. A call without parts is judged as one that touches nothing and that
 // only a rule without a pattern names.
@@ -65,14 +65,17 @@ func (p Policy) matching(t tool.Spec, part tool.Part) (rules []Rule) {
 	return rules
 }
 
-// protectedPath is what decides about a write to what other programs trust.
-const protectedPath = "protected path"
+// What decides where no rule and no mode does.
+const (
+	permanent     = "permanent"
+	protectedPath = "protected path"
+)
 
 // floor is what neither a mode nor, but for a secret, a rule makes milder.
 func floor(mode Mode, e effect.Effect, part tool.Part, matching []Rule) Decision {
 	switch {
 	case e.Kind == effect.Permanent:
-		return Decision{Ask, "permanent", "asked about in every mode: " + deed(e, part)}
+		return Decision{Ask, permanent, "asked about in every mode: " + deed(e, part)}
 	case e.Kind == effect.Read && secret(e) && !slices.ContainsFunc(matching, Rule.revealing):
 		return Decision{Ask, "secret", "known secrets are asked about in every mode: " + deed(e, part)}
 	case e.Kind == effect.Write && protected(e) && mode != ModeFull && (!part.Held || among(guarded, e.On)):
@@ -111,8 +114,10 @@ func (m Mode) verdict(e effect.Effect, held bool) Verdict {
 	return Ask
 }
 
+// stricter returns the stricter of two decisions, of equals the first; but that
+// something cannot be undone is what a person must hear of.
 func stricter(d, than Decision) Decision {
-	if than.Verdict > d.Verdict {
+	if than.Verdict > d.Verdict || than.Verdict == d.Verdict && than.Rule == permanent && d.Rule != permanent {
 		return than
 	}
 	return d

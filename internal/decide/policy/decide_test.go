@@ -199,6 +199,15 @@ func TestTheStrictestPartDecides(t *testing.T) {
 	}
 }
 
+func TestWhatIsPermanentIsSaid(t *testing.T) {
+	parts := []tool.Part{{Name: "touch a", Effects: on(effect.Write, "a")}, {Name: "git push", Effects: on(effect.Permanent, "")}}
+	for _, p := range []Policy{{Mode: ModeAsk}, {Mode: ModeAsk, Rules: []Rule{{Tool: "*", Verdict: Ask, Source: FromUser}}}} {
+		if got := p.Decide(bash, parts); got.Verdict != Ask || got.Rule != "permanent" {
+			t.Errorf("got %+v", got)
+		}
+	}
+}
+
 func TestACallWithoutParts(t *testing.T) {
 	todo := tool.Spec{Name: "Todo"}
 	if got := (Policy{Mode: ModePlan}).Decide(todo, nil); got.Verdict != Allow {
