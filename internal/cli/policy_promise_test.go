@@ -342,3 +342,14 @@ func treeOf(t *testing.T, root string) map[string]string {
 	}
 	return files
 }
+
+// BenchmarkVerdict is what a command costs before it runs: its parse, what it
+// hangs on in the file system, and the verdict.
+func BenchmarkVerdict(b *testing.B) {
+	judge := judgeIn(b, fixture(b))
+	lines := corpus(b)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		judge(lines[i%len(lines)].Cmd)
+	}
+}
