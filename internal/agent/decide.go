@@ -36,6 +36,17 @@ func (a *Agent) policyFor(p tool.Plan) policy.Policy {
 	return all
 }
 
+// Remembered returns the rules that were allowed for the rest of the session, as
+// settings write them.
+func (a *Agent) Remembered() (rules []string) {
+	for _, r := range a.state.Rules() {
+		if r.Source == policy.FromApproval {
+			rules = append(rules, r.String())
+		}
+	}
+	return rules
+}
+
 // remembered returns the rules that would settle calls such as p.
 func (a *Agent) remembered(p tool.Plan) (rules []string) {
 	for _, r := range a.policyFor(p).Remember(a.tools[p.Call.Tool].Spec(), p.Parts) {

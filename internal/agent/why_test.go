@@ -211,4 +211,7 @@ func TestRememberedRulesAreOffered(t *testing.T) {
 	if d := cmp.Diff([][]string{{"Two(a)", "Two(b)"}, {"Two(c)"}}, offered); d != "" {
 		t.Error(d)
 	}
+	if d := cmp.Diff([]string{"Two(a)", "Two(b)", "Two(c)"}, r.Remembered()); d != "" {
+		t.Error(d)
+	}
 }

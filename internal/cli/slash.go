@@ -4,6 +4,7 @@ import "strings"
 
 // slashHelp answers /help.
 const slashHelp = `/help         says this
+/rules        says what you allowed for this session
 /exit, /quit  end the session, as Ctrl-D does
 //TEXT        says TEXT to the model with one slash before it
 A line that ends in \ goes on in the next. Ctrl-C stops a turn.
@@ -28,8 +29,19 @@ func (t *talking) obey(word string) (ends bool) {
 		return true
 	case "/help":
 		t.ui.Say(slashHelp)
+	case "/rules":
+		t.ui.Say(allowed(t.agent.Remembered()))
 	default:
 		t.ui.Say(word + " is not known and was not sent; /help says what is, and //" + word[1:] + " sends it")
 	}
 	return false
+}
+
+// allowed says what was allowed for a session, and where to find the other rules.
+func allowed(rules []string) string {
+	const others = "`belay config` has the rules of every session"
+	if len(rules) == 0 {
+		return "nothing was allowed for this session; " + others
+	}
+	return "allowed until the session ends:\n" + strings.Join(rules, "\n") + "\n" + others
 }

@@ -22,3 +22,10 @@ func TestSlashed(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatWasAllowedIsListed(t *testing.T) {
+	want := "allowed until the session ends:\nBash(make)\nEdit(a.go)\n`belay config` has the rules of every session"
+	if got := allowed([]string{"Bash(make)", "Edit(a.go)"}); got != want {
+		t.Errorf("got %q", got)
+	}
+}
