@@ -71,6 +71,10 @@ func findTests(w *workspace.Workspace, want wanted) (testRun, error) {
 	}
 	name, id, _ := strings.Cut(want.target, "::")
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "..."), "/")
+	root := project{w: w, dir: ".", names: map[string]bool{"go.mod": true}}
+	if m := root.module(); m != "" { // a package may be named by its import path
+		name = strings.TrimPrefix(name, m+"/")
+	}
 	at, isFile, err := place(w, name)
 	if err != nil {
 		return testRun{}, err

@@ -89,6 +89,7 @@ func TestR021_TheProjectsOwnCommandIsFound(t *testing.T) {
 		{"go, a file at the root", files{"go.mod": goMod, "x_test.go": ""}, testArgs{Target: "x_test.go"}, "go test -v -timeout 115s ."},
 		{"go, a directory", files{"go.mod": goMod, "a/x.go": ""}, testArgs{Target: "a", Filter: "it's"}, `go test -v -timeout 115s -run 'it'\''s' ./a/...`},
 		{"go, a pattern", files{"go.mod": goMod, "a/x.go": ""}, testArgs{Target: "./a/..."}, "go test -v -timeout 115s ./a/..."},
+		{"go, a package by its import path", files{"go.mod": goMod, "a/x.go": ""}, testArgs{Target: "example.com/shop/a"}, "go test -v -timeout 115s ./a/..."},
 		{"go, all by a pattern", files{"go.mod": goMod}, testArgs{Target: "./..."}, "go test -v -timeout 115s ./..."},
 		{"a module within", files{"go.mod": goMod, "in/go.mod": goMod, "in/a/x.go": ""}, testArgs{Target: "in/a"}, "cd in && go test -v -timeout 115s ./a/..."},
 		{"cargo", files{"Cargo.toml": ""}, testArgs{Filter: "a::b"}, "cargo test --no-fail-fast -- a::b"},
