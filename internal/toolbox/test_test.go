@@ -150,6 +150,34 @@ func TestR021_TheProjectsOwnCommandIsFound(t *testing.T) {
 	}
 }
 
+// Whatever a target or a filter holds, it is one word of the command.
+func TestR021_NamesAreNoCommands(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "go.mod", goMod)
+	for _, name := range []string{
+		"; touch made", "' ; touch made; '", `"; touch made; "`, "$(touch made)", "`touch made`", "a b", "~", "*", "a\\", "$HOME",
+		"a && touch made", "| touch made", "> made", "#", "{a,b}", "größe", "!!", "'", "''", "a'b\"c", "\t",
+	} {
+		tests, o, _ := testsIn(t, dir, "/nowhere", "")
+		a, err := tests.Prepare(t.Context(), bashCall(t, testArgs{Filter: name}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		word, ok := strings.CutPrefix(a.Preview, "go test -v -timeout 115s -run ")
+		word, all := strings.CutSuffix(word, " ./...")
+		if !ok || !all {
+			t.Fatalf("%q gives %s", name, a.Preview)
+		}
+		r, _ := bashWith(t, bashIn(t, dir, o), tool.Env{}, bashArgs{Command: "printf '<%s>\\n' " + word})
+		if !strings.HasPrefix(r.Text, "<"+name+">\n") {
+			t.Errorf("%q is read as %s", name, r.Text)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "made")); err == nil {
+		t.Error("a name was run")
+	}
+}
+
 // What the command may do is what Bash would declare for it, and so is how it
 // is confined.
 func TestR021_EffectsAreThoseOfBash(t *testing.T) {
