@@ -38,10 +38,13 @@ func (f *finding) assigned(rule *rule, start, end int) {
 	}
 	s := b[v.start:v.end]
 	if rule.kind == named {
+		if end-start == len("pass") && (from == start || to > end || isWord(b[start-1]) && b[start-1] != '_' && b[start] != 'P') {
+			return // passed, bypass; password has anchors of its own
+		}
 		if isPublic(b[from:start]) || !namesSecret(b[start:end], b[end:to]) || !judge(rule, s, v) {
 			return
 		}
-	} else if entropy(s) < max(rule.entropy, 2.5) || isSample(s) || bytes.IndexAny(s, "0123456789") < 0 || !rule.re().Match(s) {
+	} else if entropy(s) < max(rule.entropy, 2.5) || isSample(s) || !bytes.ContainsAny(s, "0123456789") || !rule.re().Match(s) {
 		return
 	}
 	f.add(rule, v.start, v.end)
@@ -79,7 +82,7 @@ func given(b []byte, start, end int) (v value, ok bool) {
 		i++
 	}
 	v.start, v.end = i, i
-	for v.end < len(b) && v.end-i <= maxValue && v.goesOn(b[v.end]) {
+	for v.end < len(b) && v.end-i <= maxValue && (v.goesOn(b[v.end]) || v.quote == 0 && b[v.end] == '&' && !isParameter(b[v.end+1:])) {
 		v.end++
 	}
 	if n := v.end - v.start; n == 0 || n > maxValue {
@@ -88,7 +91,20 @@ func given(b []byte, start, end int) (v value, ok bool) {
 	if v.quote != 0 && (v.end == len(b) || b[v.end] != v.quote && b[v.end] != '\\') {
 		return v, false
 	}
+	if v.quote == 0 && v.end < len(b) && b[v.end] == '(' {
+		return v, false // a call
+	}
 	return v, true
+}
+
+// isParameter reports whether b, which follows an &, begins with one more name that
+// something is given to.
+func isParameter(b []byte) bool {
+	n := 0
+	for n < len(b) && n < maxName && isNameByte(b[n]) {
+		n++
+	}
+	return n == 0 || n < len(b) && (b[n] == '=' || b[n] == '[')
 }
 
 // operator returns the length of the operator with which b begins.

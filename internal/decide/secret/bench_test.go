@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -48,9 +48,13 @@ func log() string {
 
 // code is what holds anchors: the standard library that speaks of keys and tokens.
 func code(b testing.TB) string {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Skip("there is no go command: ", err)
+	}
 	var all strings.Builder
 	for _, dir := range []string{"go/parser", "go/token", "encoding/json", "net/http", "crypto/tls"} {
-		names, err := filepath.Glob(filepath.Join(runtime.GOROOT(), "src", dir, "*.go"))
+		names, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(root)), "src", dir, "*.go"))
 		if err != nil || len(names) == 0 {
 			b.Skip("there is no source of the standard library")
 		}

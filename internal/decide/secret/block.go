@@ -2,6 +2,7 @@ package secret
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,7 @@ import (
 const (
 	maxBlock = 16 << 10
 	minBody  = 24 // characters that a line of a key has, but for its last
+	minShort = 20 // characters of a key between its first and its last line
 	maxBlank = 8  // lines that are none of the body, one after the other
 	maxDecor = 96 // bytes before what is in a line
 )
@@ -56,7 +58,7 @@ func armour(b []byte) int {
 // body returns how far the key goes that b begins with, 0 if what follows the
 // head is no key, and whether it is known to end there.
 func body(b []byte, head int) (size int, ended bool) {
-	chars, blank := 0, 0
+	chars, blank, short := 0, 0, 0
 	for i := head; i < len(b); {
 		end := lineEnd(b, i)
 		line := b[i:end]
@@ -65,7 +67,7 @@ func body(b []byte, head int) (size int, ended bool) {
 			if i == head {
 				chars += inline(line[:at])
 			}
-			if chars >= minBody && n > 0 {
+			if chars+short >= minShort && n > 0 {
 				size = i + at + n
 			}
 			return size, n > 0 || end < len(b)
@@ -79,6 +81,9 @@ func body(b []byte, head int) (size int, ended bool) {
 			size, blank = i+len(bytes.TrimRight(line, "\r\n")), 0
 		case isBlank(line) && blank < maxBlank:
 			blank++
+			if line = bytes.TrimSpace(line); isAllCode(line) {
+				short += len(line)
+			}
 		default:
 			return size, end < len(b)
 		}
@@ -160,12 +165,11 @@ func isBlank(line []byte) bool {
 	if len(line) == 0 || isHeader(line) {
 		return true
 	}
-	for _, c := range line {
-		if !isCode(c) {
-			return false
-		}
-	}
-	return len(line) < minBody
+	return len(line) < minBody && isAllCode(line)
+}
+
+func isAllCode(line []byte) bool {
+	return !slices.ContainsFunc(line, func(c byte) bool { return !isCode(c) })
 }
 
 // isHeader reports whether line says something of the key that it is in.

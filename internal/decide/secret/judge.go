@@ -29,7 +29,7 @@ func entropy(s []byte) float64 {
 // isSample reports whether s only shows what a token looks like.
 func isSample(s []byte) bool {
 	lower := strings.ToLower(string(s))
-	for _, word := range [...]string{"example", "xxxxx", "abcdefghijklmnopqrstuvwxyz", "placeholder", "your_", "your-", "redacted", "....", "****"} {
+	for _, word := range [...]string{"example", "xxxxx", "placeholder", "your_", "your-", "redacted", "....", "****"} {
 		if strings.Contains(lower, word) {
 			return true
 		}
@@ -55,12 +55,34 @@ func longestRun(s string) int {
 // token and password are as often given types, variables, paths and prose.
 func judge(rule *rule, s []byte, v value) bool {
 	if rule.id == "password" {
-		if v.quote == 0 && (!v.tight || strings.IndexByte(string(s), '.') >= 0) {
-			return false
+		if v.quote == 0 && (!v.tight || strings.IndexByte(string(s), '.') >= 0) && turns(s) < 6 {
+			return false // more likely a variable or a field
 		}
 		return isPassword(s, rule.entropy)
 	}
+	if v.quote != 0 && len(s) >= 32 && hasSymbols(s) {
+		return entropy(s) >= 4 && !isSample(s)
+	}
 	return isRandom(s, rule.entropy) && (v.quote != 0 || !isIdentifier(s))
+}
+
+// hasSymbols reports whether s is of letters, digits and the symbols that those who
+// make keys of all that can be typed use.
+func hasSymbols(s []byte) bool {
+	letters, digits, symbols := 0, 0, 0
+	for _, c := range s {
+		switch {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			letters++
+		case '0' <= c && c <= '9':
+			digits++
+		case strings.IndexByte("!@#$^&*()", c) >= 0:
+			symbols++
+		case strings.IndexByte("-_=+%", c) < 0:
+			return false
+		}
+	}
+	return letters >= 8 && digits >= 3 && symbols >= 2
 }
 
 // isIdentifier reports whether s, which is in no quotes, is a name in a program.
@@ -150,14 +172,27 @@ func mixed(s []byte) bool {
 	return best >= 12 && changes*4 >= pairs
 }
 
+// turns returns how often a byte of s is of another class than the one before.
+func turns(s []byte) int {
+	n := 0
+	for i := 1; i < len(s); i++ {
+		if class(s[i]) != class(s[i-1]) {
+			n++
+		}
+	}
+	return n
+}
+
 func class(c byte) int {
 	switch {
 	case '0' <= c && c <= '9':
 		return 0
 	case 'a' <= c && c <= 'z':
 		return 1
+	case 'A' <= c && c <= 'Z':
+		return 2
 	}
-	return 2
+	return 3
 }
 
 func isAllHex(s []byte) bool {

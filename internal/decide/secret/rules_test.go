@@ -99,7 +99,8 @@ func samples(t testing.TB) (all []sample) {
 	for _, login := range []string{"deploy:", "user@corp.net:"} {
 		for range 3 {
 			s := base64.StdEncoding.EncodeToString([]byte(login + rand.Text()[:14]))
-			all = append(all, sample{"basic-auth", "Authorization: Basic " + s + "\r\n", s})
+			all = append(all, sample{"basic-auth", "Authorization: Basic " + s + "\r\n", s},
+				sample{"docker-auth", `{"auths":{"ghcr.io":{"auth": "` + s + `"}}}`, s})
 		}
 	}
 	return all
@@ -134,6 +135,28 @@ func TestR136_RulesFindTheirSecrets(t *testing.T) {
 	t.Logf("recall %.4f: %d of %d samples of %d rules", recall, found, len(all), len(rules))
 	if recall < 0.95 {
 		t.Errorf("recall is %.3f", recall)
+	}
+}
+
+// TestR136_WhatPeopleWrite has secrets that are typed by hand, and those of
+// documentation that have the form of real ones.
+func TestR136_WhatPeopleWrite(t *testing.T) {
+	r := lazily(Options{})
+	for text, want := range map[string]string{
+		"[pypi]\nusername = bob\npassword = xK93-lm2.qQ8\n":                                          "[pypi]\nusername = bob\npassword = [secret:password]\n",
+		"Password: Tr0ub4dor&3":                                                                      "Password: [secret:password]",
+		"?password=xK93lm2qQ8&user=bob":                                                              "?password=[secret:password]&user=bob",
+		`psql "host=x password=xK93lm2qQ8 dbname=z"`:                                                 `psql "host=x password=[secret:password] dbname=z"`,
+		`db_pass: "xK93lm2!qQ8"`:                                                                     `db_pass: "[secret:password]"`,
+		"--- PASS: xK93lm2qQ8 (0.00s)":                                                               "--- PASS: xK93lm2qQ8 (0.00s)",
+		"KEY=ghp_1234567890abcdefghijklmnopqrstuvwxyz":                                               "KEY=[secret:github-pat]",
+		"sk-proj-abc123DEF456ghi789JKL012mno345PQR678":                                               "[secret:sk-key]",
+		"SECRET_KEY = 'django-8#k2j!x9@1lq&z7w$e4r5t6y7u8i9o0p'":                                     "SECRET_KEY = '[secret:secret]'",
+		"-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA1234\nabcd\n-----END RSA PRIVATE KEY-----": "[secret:private-key]",
+	} {
+		if got := r.Text(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
 	}
 }
 
