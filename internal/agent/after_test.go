@@ -115,3 +115,28 @@ func TestR116_AnOwnToolRunsInEveryMode(t *testing.T) {
 		}
 	}
 }
+
+// TestR131_NewsComeWithTheNextResult: once, whatever the call does, also where it
+// fails.
+func TestR131_NewsComeWithTheNextResult(t *testing.T) {
+	news := []string{"", "c7 has ended", "", "c8 has ended"}
+	r := newRig(t, options{
+		script: steps(`call: Run {"on": "a"}`, `call: Look {"on": "a"}`, `call: Look {"on": "b"}`, `call: Fail {"on": "a"}`),
+		tools: []tool.Tool{
+			act("Run", effect.Write, ok), act("Look", effect.Read, ok), act("Fail", effect.Write, fails(tool.IO)),
+		},
+		change: func(o *agent.Options) {
+			o.News = func() (next string) { next, news = news[0], news[1:]; return next }
+		},
+	})
+	if err := r.turn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for call, text := range map[string]string{
+		"c1": "ok", "c2": "ok\n[c7 has ended]", "c3": "ok", "c4": "io\n[c8 has ended]",
+	} {
+		if got := r.result(call); got.Text != text {
+			t.Errorf("%s: %q, want %q", call, got.Text, text)
+		}
+	}
+}

@@ -166,7 +166,7 @@ func (r *round) worker(t *task) func() tool.Result {
 				Hint: "ask for less, or for more time", Retry: true,
 			}
 		}
-		result = r.aftermath(t.call.ID, env.Allowed, result)
+		result = r.told(r.aftermath(t.call.ID, env.Allowed, result))
 		result.Confined = plan.Profile
 		result.Metrics = &tool.Metrics{Milliseconds: time.Since(began).Milliseconds()}
 		return result
@@ -202,6 +202,17 @@ func (a *Agent) aftermath(call string, e effect.Set, result tool.Result) tool.Re
 	result.Edits = append(result.Edits, after.Edits...)
 	if after.Note != "" {
 		result.Text = strings.TrimSuffix(result.Text, "\n") + "\n[" + after.Note + "]"
+	}
+	return result
+}
+
+// told adds to a result what has happened beside it.
+func (a *Agent) told(result tool.Result) tool.Result {
+	if a.News == nil {
+		return result
+	}
+	if news := a.News(); news != "" {
+		result.Text = strings.TrimSuffix(result.Text, "\n") + "\n[" + news + "]"
 	}
 	return result
 }

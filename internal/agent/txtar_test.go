@@ -86,7 +86,7 @@ func TestR005_NothingOptionalIsOn(t *testing.T) {
 	for _, spec := range opened.Tools {
 		offered = append(offered, spec.Name)
 	}
-	want := []string{"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Rename", "Bash", "Test", "Todo"}
+	want := []string{"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Rename", "Bash", "Process", "Test", "Todo"}
 	if diff := cmp.Diff(want, offered); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}

@@ -289,6 +289,7 @@ func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []to
 		Limits: r.settings.Limits, Breaker: r.settings.Breaker,
 		Rules:   r.rules,
 		Observe: r.observer(s, o),
+		News:    func() string { return toolbox.News(r.host) },
 	}
 	if r.kept {
 		options.Keep = func(seq int64, state []byte) {

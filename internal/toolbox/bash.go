@@ -43,6 +43,9 @@ type bashArgs struct {
 	Command string `json:"command" jsonschema:"script for the shell"`
 	Timeout int    `json:"timeout_s,omitempty" min:"1" max:"600" jsonschema:"seconds; 120 by default"`
 
+	Background bool `json:"background,omitempty" jsonschema:"let it go on after timeout_s, 1 by default"`
+	Terminal   bool `json:"terminal,omitempty" jsonschema:"for background"`
+
 	Why []string `json:"why,omitempty" jsonschema:"only for what cannot be undone, 3 answers: who approved it? in scope? no safer way?"` // the runtime's: it asks for them
 }
 
@@ -77,12 +80,16 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 		if args.Timeout > 0 {
 			c.Timeout = time.Duration(args.Timeout) * time.Second
 		}
+		most := c.Timeout
+		if args.Background {
+			most = lingering(&c, args)
+		}
 		return &tool.Action{
 			Parts:   parts,
 			Profile: profile,
 			Summary: scriptSummary(args.Command),
 			Preview: args.Command,
-			Timeout: c.Timeout,
+			Timeout: most,
 			Do: func(ctx context.Context, env tool.Env) (tool.Result, error) {
 				if calls := covered(args.Command); o.Instead && len(calls) > 0 {
 					return tool.Result{}, instead(calls)
@@ -142,8 +149,13 @@ func runScript(ctx context.Context, h *process.Host, c process.Command, out *out
 		return notRun(c, err)
 	}
 	body, artifacts, facts := out.finish(e.Tail)
+	if e.Lingers {
+		r := lingers(e, c, body, facts)
+		r.Artifacts = artifacts
+		return r, nil
+	}
 	if e.Held {
-		body += "[something it started still runs and holds its output, of which no more is read]\n"
+		body += "[something it started still runs and holds its output, of which no more is read" + heldBy(e) + "]\n"
 	}
 	r := exited(e, c, body, facts)
 	r.Artifacts = artifacts
@@ -185,6 +197,11 @@ func notRun(c process.Command, err error) (tool.Result, error) {
 		return r, nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return tool.Result{}, &tool.Failure{Kind: tool.TimedOut, Message: "the time was over before the command started", Retry: true}
+	case errors.Is(err, process.ErrMany):
+		return tool.Result{}, &tool.Failure{
+			Kind: tool.Unavailable, Message: fmt.Sprintf("the command was not started: %v", process.ErrMany),
+			Hint: "stop some of them with Process", Retry: true,
+		}
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return tool.Result{}, &tool.Failure{
 			Kind:    tool.Unavailable,
@@ -257,9 +274,10 @@ func failing(e process.Exit, c process.Command) *tool.Failure {
 
 // bashFacts is what a result says to programs.
 type bashFacts struct {
-	Code         *int   `json:"exit_code"` // null where a signal ended it
+	Code         *int   `json:"exit_code"` // null where a signal ended it, or it goes on
 	Signal       string `json:"signal,omitempty"`
-	Stages       []int  `json:"stages,omitempty"` // exit statuses of its last pipeline
+	Background   string `json:"background,omitempty"` // the name of the process that it has become; then all else is of until then
+	Stages       []int  `json:"stages,omitempty"`     // exit statuses of its last pipeline
 	TimedOut     bool   `json:"timed_out"`
 	Idle         bool   `json:"idle,omitempty"`
 	Cancelled    bool   `json:"cancelled,omitempty"`

@@ -42,6 +42,7 @@ func All(o Options) []tool.Tool {
 		f.multiEdit(),
 		f.rename(),
 		Bash(o.Host, o.Bash),
+		Process(o.Host),
 		Test(o.Workspace, o.Host, o.Bash),
 		Todo(),
 	}

@@ -50,7 +50,7 @@ func TestR012_R020_R028_R029_R054_AllToolsAreValidAndInOrder(t *testing.T) {
 	for _, tool := range tools {
 		names = append(names, tool.Spec().Name)
 	}
-	want := []string{"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Rename", "Bash", "Test", "Todo", "Patch"}
+	want := []string{"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Rename", "Bash", "Process", "Test", "Todo", "Patch"}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Errorf("tools (-want +got):\n%s", d)
 	}
@@ -59,8 +59,8 @@ func TestR012_R020_R028_R029_R054_AllToolsAreValidAndInOrder(t *testing.T) {
 // One way of changing parts of files is offered, whichever it is.
 func TestR106_R109_PatchIsInThePlaceOfEdit(t *testing.T) {
 	for patch, want := range map[bool][]string{
-		false: {"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Rename", "Bash", "Test", "Todo"},
-		true:  {"LS", "Glob", "Grep", "Read", "Write", "Patch", "Rename", "Bash", "Test", "Todo"},
+		false: {"LS", "Glob", "Grep", "Read", "Write", "Edit", "MultiEdit", "Rename", "Bash", "Process", "Test", "Todo"},
+		true:  {"LS", "Glob", "Grep", "Read", "Write", "Patch", "Rename", "Bash", "Process", "Test", "Todo"},
 	} {
 		h, err := process.Open(t.TempDir())
 		if err != nil {
@@ -190,6 +190,8 @@ func TestR016_DescriptionsSayWhatIsTouched(t *testing.T) {
 			says("Changes nothing else")
 		case s.Name == "Bash":
 			says("can touch anything", "runs alone")
+		case s.Name == "Process":
+			says("touches nothing", "allowed")
 		case s.Name == "Test":
 			says("can touch anything", "like a Bash call")
 		case s.Idempotency == tool.ReadOnly:
