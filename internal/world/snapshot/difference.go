@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,11 @@ func (d *difference) between(before, after *tree, scope []string) {
 			paths[path] = true
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
+	// If there is not room for all, what was there comes first: a file must not be
+	// taken away that is all that is left of one which cannot come back.
+	for _, path := range slices.SortedFunc(maps.Keys(paths), func(a, b string) int {
+		return cmp.Or(before.lacks(a)-before.lacks(b), cmp.Compare(a, b))
+	}) {
 		// A scope has paths resolved: of a link that was changed it has what it led to.
 		link := before.Entries[path].link() || after.Entries[path].link()
 		if (link || within(path, scope)) && !unread(path, before) && !unread(path, after) {
@@ -111,6 +116,14 @@ func (t *tree) emptied(file string, now entry) int64 {
 		}
 	}
 	return t.Root
+}
+
+// lacks returns 1 for a path with no file or link in t, 0 for others.
+func (t *tree) lacks(path string) int {
+	if e, ok := t.Entries[path]; ok && !e.Mode.IsDir() {
+		return 0
+	}
+	return 1
 }
 
 // missing returns how many directories of path, from its own up, there were not.
@@ -234,8 +247,10 @@ func whole(before, after []byte) edit.Region {
 	return edit.Region{Start: start, End: len(before) - end, Len: len(after) - end - start}
 }
 
-// Changes returns what was found.
+// Changes returns what was found, in order of the paths.
 func (d *difference) Changes() Changes {
+	slices.SortFunc(d.edits, func(a, b edit.Intent) int { return cmp.Compare(a.Path, b.Path) })
+	slices.Sort(d.missing)
 	c := Changes{Edits: d.edits}
 	if n := len(d.missing); n > 0 {
 		named := d.missing[:min(n, maxNamed)]

@@ -434,3 +434,28 @@ func TestImages(t *testing.T) {
 		}
 	}
 }
+
+// Of more changes than can be covered, those are that take something away: else
+// undo would remove the files of a directory that was renamed, and not bring them
+// back under the old name.
+func TestPromise_P08_WhatIsMadeIsCoveredLast(t *testing.T) {
+	files := make(map[string]string)
+	for n := range 3000 {
+		files[fmt.Sprintf("z/%04d", n)] = fmt.Sprint(n)
+	}
+	p := newPlace(t, files)
+	p.before("c1")
+	p.do(os.Rename(filepath.Join(p.root, "z"), filepath.Join(p.root, "a")))
+	c := p.After("c1")
+	removed, made := 0, 0
+	for _, i := range c.Edits {
+		if i.Remove {
+			removed++
+		} else {
+			made++
+		}
+	}
+	if removed < 2000 || made > 0 && removed < len(files) || !strings.Contains(c.Note, "more than one result can hold") {
+		t.Errorf("%d removed, %d made; %s", removed, made, c.Note)
+	}
+}

@@ -43,7 +43,7 @@ func TestPromise_P11_Races(t *testing.T) {
 	}
 	reads, writes, lists := 0, 0, 0
 	start := time.Now()
-	for time.Since(start) < time.Second || (reads == 0 || writes == 0 || lists == 0) && time.Since(start) < time.Minute {
+	for time.Since(start) < max(racing, time.Second) || (reads == 0 || writes == 0 || lists == 0) && time.Since(start) < time.Minute {
 		for _, path := range []string{"race/real/f", "file/f"} {
 			text, err := w.Read(path)
 			if err != nil {
