@@ -44,9 +44,10 @@ type order struct {
 	Watch bool // Limit.Memory is for init to see to
 }
 
-// A word is what init says to the agent. The first is Started or Failed, and the
-// last is Ended.
+// A word is what init says to the agent: Ready, then Started or Failed, and
+// Ended.
 type word struct {
+	Ready   bool   `json:"ready,omitempty"`
 	Started bool   `json:"started,omitempty"`
 	Failed  string `json:"failed,omitempty"`
 	Errno   int    `json:"errno,omitempty"`
@@ -104,9 +105,8 @@ func begin(socket, paper string) int {
 // An initial is init at work.
 type initial struct {
 	order
-	agent  *os.File
-	pid    int // of the program
-	greedy chan struct{}
+	agent *os.File
+	pid   int // of the program
 }
 
 func (i *initial) say(w word) {
@@ -120,6 +120,7 @@ func (i *initial) say(w word) {
 func (i *initial) read(f *os.File) error {
 	defer f.Close()
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
+	i.say(word{Ready: true})
 	if n, err := i.agent.Read(make([]byte, 1)); n != 1 {
 		return fmt.Errorf("wait for the agent: %w", err)
 	}
@@ -135,6 +136,7 @@ func (i *initial) read(f *os.File) error {
 
 // prepare makes the place that the program runs in.
 func (i *initial) prepare() error {
+	spare()
 	go i.follow()
 	// Nothing that is sent to the group of the program may end init; the program
 	// starts with every signal as usual.
@@ -213,7 +215,6 @@ func (i *initial) start() error {
 // been given a moment.
 func (i *initial) wait() int {
 	if i.Watch {
-		i.greedy = make(chan struct{})
 		go i.watch()
 	}
 	var status syscall.WaitStatus
@@ -234,11 +235,6 @@ func (i *initial) wait() int {
 	w := word{Ended: true, Status: uint32(status)}
 	if i.Alone {
 		w.Left = i.linger()
-	}
-	select {
-	case <-i.greedy:
-		w.Greedy = true
-	default:
 	}
 	i.say(w)
 	if status.Signaled() {

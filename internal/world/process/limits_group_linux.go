@@ -112,17 +112,36 @@ func groupOf(controller string) string {
 	return ""
 }
 
-// hold puts pid, and with it what it starts from now on, in the groups.
-func (b *bounds) hold(pid int) error {
+// hold puts pids, and with them what they start from now on, in the groups.
+func (b *bounds) hold(pids []int) error {
 	if b == nil {
 		return nil
 	}
 	for _, dir := range b.dirs {
-		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
-			return fmt.Errorf("bound process %d: %w", pid, err)
+		for _, pid := range pids {
+			if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(pid)), 0); err != nil {
+				return fmt.Errorf("bound process %d: %w", pid, err)
+			}
 		}
 	}
 	return nil
+}
+
+// family returns pid and what it has started.
+func family(pid int) []int {
+	all := []int{pid}
+	for i := 0; i < len(all); i++ { // all grows
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", all[i], all[i]))
+		if err != nil {
+			continue
+		}
+		for field := range strings.FieldsSeq(string(b)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				all = append(all, child)
+			}
+		}
+	}
+	return all
 }
 
 // end reports whether something was killed because the memory had run out, and

@@ -3,8 +3,10 @@ package process
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,7 +34,7 @@ func (l Limits) apply() error {
 	}{
 		{"the size of a core", unix.RLIMIT_CORE, 0, true},
 		{"the size of files", unix.RLIMIT_FSIZE, uint64(l.File), l.File > 0},
-		{"the number of processes", unix.RLIMIT_NPROC, uint64(l.Processes), l.Processes > 0},
+		{"the number of processes", unix.RLIMIT_NPROC, uint64(l.Processes), l.Processes > 0}, // init has spares: see spare
 	}
 	for _, b := range bounds {
 		if !b.on {
@@ -50,6 +52,27 @@ func (l Limits) apply() error {
 	return nil
 }
 
+// spares are how many threads init has ready.
+const spares = 6
+
+// spare makes threads that the runtime keeps: when the command has used up all
+// that may be, there would be none for init to see to it.
+func spare() {
+	var all sync.WaitGroup
+	done := make(chan struct{})
+	all.Add(spares)
+	for range spares {
+		go func() {
+			runtime.LockOSThread() // so that it needs one of its own
+			defer runtime.UnlockOSThread()
+			all.Done()
+			<-done
+		}()
+	}
+	all.Wait()
+	close(done)
+}
+
 const lookEvery = 50 * time.Millisecond
 
 // watch ends init, and all with it, when what is in its namespace has more than
@@ -59,9 +82,8 @@ func (i *initial) watch() {
 		time.Sleep(lookEvery)
 		memory, count := inside()
 		if i.Limit.Memory > 0 && memory > i.Limit.Memory || i.Limit.Processes > 0 && count > i.Limit.Processes {
-			close(i.greedy)
-			_ = syscall.Kill(-1, syscall.SIGKILL)
-			return
+			i.say(word{Ended: true, Status: uint32(syscall.SIGKILL), Greedy: true})
+			os.Exit(128 + int(syscall.SIGKILL))
 		}
 	}
 }

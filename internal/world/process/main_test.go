@@ -21,8 +21,12 @@ func TestMain(m *testing.M) {
 		os.Exit(code)
 	}
 	if role := os.Getenv("PROCESS_TEST_ROLE"); role != "" {
-		if role == "escape" {
+		switch role {
+		case "escape":
 			escape()
+			return
+		case "hog":
+			hog()
 			return
 		}
 		if shape, ok := strings.CutPrefix(role, "leak "); ok {

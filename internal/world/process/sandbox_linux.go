@@ -165,7 +165,11 @@ func (k *cage) begin(cmd *exec.Cmd, err error) error {
 	}
 	var first word
 	_ = k.agent.SetReadDeadline(time.Now().Add(settle))
-	if err = k.bounds.hold(cmd.Process.Pid); err == nil {
+	first, err = k.hear() // so all there is now is there: with bwrap, init is not what we started
+	if err == nil {
+		err = k.bounds.hold(family(cmd.Process.Pid))
+	}
+	if err == nil {
 		_, err = k.agent.Write([]byte{1})
 	}
 	if err == nil {
