@@ -65,6 +65,9 @@ func (x *expansion) part(p syntax.WordPart, first bool) {
 // lit takes text without quotes.
 func (x *expansion) lit(l *syntax.Lit, first bool) {
 	text := l.Value
+	if x.r.lang == syntax.LangPOSIX && strings.HasSuffix(text, "$") {
+		x.d.unclear("%s may be a quote to some shells", text)
+	}
 	if strings.ContainsFunc(text, func(c rune) bool { return c > 0x7e }) {
 		x.d.unclear("%q has letters that only look like code", text)
 	}

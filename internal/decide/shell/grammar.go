@@ -30,7 +30,11 @@ func (m *match) grammar(kind string, a arg) {
 			}
 		}
 	case "printf":
-		if !plainFormat(a.text) || strings.Contains(a.text, "%b") || strings.Contains(a.text, "%q") || strings.Contains(a.text, "%(") {
+		if !plainFormat(a.text) || !plainVerbs(a.text) {
+			d.unclear("the format may drive a terminal, or set a variable")
+		}
+	case "escapes":
+		if !plainFormat(a.text) {
 			d.unclear("the format may drive a terminal")
 		}
 	case "gitformat":
@@ -133,6 +137,21 @@ func plainFormat(text string) bool {
 		}
 	}
 	return true
+}
+
+// plainVerbs reports whether a format of printf only prints words and numbers.
+func plainVerbs(format string) bool {
+	for {
+		_, rest, ok := strings.Cut(format, "%")
+		if !ok {
+			return true
+		}
+		rest = strings.TrimLeft(rest, "0123456789.-+ #*")
+		if rest == "" || strings.IndexByte("%sdiuxXofFgGeEc", rest[0]) < 0 {
+			return false
+		}
+		format = rest[1:]
+	}
 }
 
 // awk takes a program that only reads the files it is given.

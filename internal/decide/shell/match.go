@@ -83,7 +83,7 @@ func (m *match) subcommand(rest []arg) {
 	}
 	sub := rest[0]
 	t, ok := table{}, false
-	if sub.known && !sub.pipe {
+	if sub.known && !sub.pipe && !strings.Contains(sub.text, "/") {
 		t, ok = find(m.t.name + "/" + sub.text)
 	}
 	if !ok {

@@ -86,24 +86,53 @@ func (s *sedScript) address() bool {
 	return true
 }
 
-// until takes what is before an end. Where a bracket may hide it, nobody knows.
+// until takes what is before an end. One within brackets is none to some programs
+// and one to others: then nobody knows.
 func (s *sedScript) until(end byte) bool {
-	open := false
 	for {
 		c, ok := s.next()
 		switch {
 		case !ok || c == '\n':
 			return false
 		case c == end:
-			return !open
+			return true
 		case c == '\\':
 			if _, ok := s.next(); !ok {
 				return false
 			}
 		case c == '[':
-			open = true
+			if !s.bracket(end) {
+				return false
+			}
+		}
+	}
+}
+
+// bracket takes a list of characters up to its end.
+func (s *sedScript) bracket(end byte) bool {
+	s.rest = strings.TrimPrefix(s.rest, "^")
+	if strings.HasPrefix(s.rest, "]") {
+		return false
+	}
+	for {
+		c, ok := s.next()
+		switch {
+		case !ok || c == '\n' || c == end:
+			return false
 		case c == ']':
-			open = false
+			return true
+		case c == '\\':
+			if s.rest == "" || strings.IndexByte("ntsw", s.rest[0]) < 0 {
+				return false
+			}
+		case c == '[' && strings.HasPrefix(s.rest, ":"):
+			class, rest, ok := strings.Cut(s.rest[1:], ":]")
+			if !ok || strings.Trim(class, "abcdefghijklmnopqrstuvwxyz") != "" {
+				return false
+			}
+			s.rest = rest
+		case c == '[' && strings.IndexAny(s.rest, ".=") == 0:
+			return false
 		}
 	}
 }

@@ -92,7 +92,7 @@ func (r *run) braces(w *syntax.Word) (words []*syntax.Word, has bool) {
 		has = has || ok && strings.Contains(l.Value, "{")
 	}
 	split := *w
-	if !has || r.lang == syntax.LangPOSIX {
+	if !has { // also for sh, which may be bash
 		return nil, false
 	}
 	if !syntax.SplitBraces(&split) {
