@@ -15,6 +15,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/shell"
+	"github.com/belay-agent/belay/internal/toolbox/diagnostic"
 	"github.com/belay-agent/belay/internal/world/process"
 )
 
@@ -95,7 +96,7 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 					return tool.Result{}, instead(calls)
 				}
 				c.Allowed = env.Allowed
-				return runScript(ctx, h, c, newOutput(env, s.Inline))
+				return runScript(ctx, h, c, newOutput(env, args.Command, s.Inline))
 			},
 		}, nil
 	})
@@ -156,6 +157,10 @@ func runScript(ctx context.Context, h *process.Host, c process.Command, out *out
 	}
 	if e.Held {
 		body += "[something it started still runs and holds its output, of which no more is read" + heldBy(e) + "]\n"
+	}
+	if failing(e, c) != nil || len(failedStages(e.Stages)) > 0 {
+		facts.Reports = out.seen.Reports()
+		body += unseen(facts)
 	}
 	r := exited(e, c, body, facts)
 	r.Artifacts = artifacts
@@ -290,6 +295,8 @@ type bashFacts struct {
 	Binary       bool   `json:"binary,omitempty"`
 	Sum          string `json:"output_sha256,omitempty"` // of all of it, where truncated
 	Dir          string `json:"cwd"`
+
+	Reports []diagnostic.Report `json:"reports,omitempty"` // what a build or a test said that failed
 }
 
 func (f bashFacts) encode() json.RawMessage {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/toolbox/diagnostic"
 	"github.com/belay-agent/belay/internal/world/process"
 )
 
@@ -52,4 +53,14 @@ func staged(stages []int) string {
 	}
 	return fmt.Sprintf("[stage %d of %d of its last pipeline failed, so what followed may have seen too little; all ended with %s]\n",
 		failed[0], len(stages), strings.Join(all, ", "))
+}
+
+// unseen returns what a build or a test said that failed, where the excerpt of
+// its output may have left it out.
+func unseen(f bashFacts) string {
+	text := diagnostic.Text(f.Reports, failuresMax)
+	if !f.Truncated || text == "" {
+		return ""
+	}
+	return "[what failed, out of all of that:]\n" + text
 }

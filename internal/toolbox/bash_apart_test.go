@@ -1,12 +1,16 @@
 package toolbox
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/toolbox/diagnostic"
 )
 
 // R133, R145: how each stage ended is told, and standard error is seen wherever a
@@ -59,4 +63,44 @@ func ends(s string) string {
 		return s
 	}
 	return s[:1000] + "\n.....\n" + s[len(s)-3000:]
+}
+
+// R142, R143: of an output too long to be shown, what a build or a test said that
+// failed is shown all the same, wherever it stood.
+func TestR142_KeyDiagnosticsSurviveALongOutput(t *testing.T) {
+	fixture, err := os.ReadFile("diagnostic/testdata/go-test-1.26.8-several-failures.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "said"), fixture, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	reports, err := diagnostic.Read("", bytes.NewReader(fixture))
+	if err != nil || len(reports) != 1 || len(reports[0].Failing) < 2 {
+		t.Fatalf("%v, %+v", err, reports)
+	}
+	const flood = "yes 'nothing to see' | head -60000; "
+	for command, has := range map[string]bool{
+		flood + "cat said; " + flood + "exit 1": true,
+		"cat said; exit 1":                      false,
+		flood + "cat said; " + flood:            false, // nothing failed
+	} {
+		r, f := bashWith(t, bashIn(t, dir, BashOptions{}), tool.Env{Spill: new(shelf).spill}, bashArgs{Command: command})
+		_, listed, found := strings.Cut(r.Text, "[what failed, out of all of that:]")
+		if has && !found {
+			t.Errorf("%s: nothing is said of it in\n%s", command, ends(r.Text))
+		}
+		for _, c := range reports[0].Failing {
+			if has && !strings.Contains(listed, c.Name) {
+				t.Errorf("%s: %s is not in\n%s", command, c.Name, listed)
+			}
+		}
+		if failed := r.Failure != nil; failed != (len(f.Reports) == 1) {
+			t.Errorf("%s: %d reports", command, len(f.Reports))
+		}
+		if len(r.Text) > tool.DefaultInline {
+			t.Errorf("%s: %d bytes of text", command, len(r.Text))
+		}
+	}
 }

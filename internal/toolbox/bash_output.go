@@ -12,13 +12,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/toolbox/diagnostic"
 )
 
 const (
 	artifactMax = 56 << 20 // bytes of output that are kept, without its tail: an artifact may have 64 MiB, and marks in the place of secrets can be longer than they
 	endsMax     = 64 << 10 // bytes of its tail
 	sniffed     = 8 << 10  // bytes that tell whether output is text
-	endingMax   = 4 << 10  // bytes of a text for what follows the output
+	endingMax   = 8 << 10  // bytes of a text for what follows the output
+	readMax     = 16 << 20 // bytes of output in which failures are looked for
+	failuresMax = 4 << 10  // bytes of a text for them
 )
 
 // An output takes what a command prints: it shows it to whoever watches, keeps
@@ -34,6 +37,7 @@ type output struct {
 	raw   []byte // all so far, until it is spilled; then its start
 	sum   hash.Hash
 	text  transcript
+	seen  *diagnostic.Reader
 
 	spill   tool.Spill
 	spilled int64
@@ -41,10 +45,10 @@ type output struct {
 	lost    error // why the artifact is not whole
 }
 
-func newOutput(env tool.Env, inline int) *output {
+func newOutput(env tool.Env, script string, inline int) *output {
 	return &output{
 		live: env.Live, open: env.Spill, most: artifactMax, inline: inline,
-		sum: sha256.New(), text: transcript{room: inline - endingMax, most: tool.MaxLines - 10},
+		sum: sha256.New(), seen: diagnostic.New(script), text: transcript{room: inline - endingMax, most: tool.MaxLines - 10},
 	}
 }
 
@@ -55,6 +59,9 @@ func (o *output) Write(b []byte) (int, error) {
 	o.total += int64(len(b))
 	o.sum.Write(b)
 	o.text.write(b)
+	if o.total <= readMax {
+		_, _ = o.seen.Write(b) // never fails
+	}
 	if o.spill == nil && o.lost == nil {
 		o.raw = append(o.raw, b...)
 		if len(o.raw) > o.text.room || o.text.long() {
