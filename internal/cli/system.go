@@ -17,11 +17,12 @@ type System struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
+	Program string // of this process, for a sandbox to start with: it calls process.Main; "" is no sandbox
 }
 
 // Process returns the surroundings of this process.
 func Process() System {
-	return System{Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	return System{Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Program: program()}
 }
 
 // in returns s with dir as the directory to work in, unless that is "".
