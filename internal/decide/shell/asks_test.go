@@ -65,3 +65,38 @@ func TestWhatIsPlain(t *testing.T) {
 		}
 	}
 }
+
+// R148, R307: what the list of dangers names is known as what it is, behind any
+// wrapper, and no reading of the network passes for one of the workspace.
+func TestR148_DangersAreKnownForWhatTheyAre(t *testing.T) {
+	permanent, network := effect.Effect{Kind: effect.Permanent}, effect.Effect{Kind: effect.Network}
+	process := effect.Effect{Kind: effect.Process}
+	for line, want := range map[string]effect.Effect{
+		"rm -rf build": permanent, "rm a.txt": permanent, "mkfs.ext4 /dev/sda1": permanent, "fdisk /dev/sda": permanent, "dd if=a.txt of=/dev/sda": permanent,
+		"git push --force": permanent, "git push origin :main": permanent, "git push origin +main": permanent, "git reset --hard": permanent,
+		"git clean -fd": permanent, "git checkout -- .": permanent, "git branch -D x": permanent, "git stash drop": permanent, "git commit --amend": permanent,
+		"npm publish": permanent, "cargo publish": permanent, "docker system prune -a": permanent, "docker rm -f x": permanent, "docker push x": permanent,
+		"kubectl delete pod x": permanent, "kubectl apply -f a.txt": permanent, "terraform apply": permanent, "terraform destroy -auto-approve": permanent,
+		"gh pr merge 1": permanent, "gh api -X DELETE repos/x/y": permanent, "rsync -a --delete src/ x:/y": permanent, "find . -delete": permanent,
+		"kill -9 1": permanent, "shutdown now": permanent, "truncate -s 0 a.txt": permanent, "shred a.txt": permanent, "crontab -r": permanent,
+		"curl https://x.test": network, "wget x.test": network, "ssh x.test ls": network, "scp a.txt x.test:": network, "git fetch": network, "git clone https://x.test/y": network,
+		"nc x.test 80": network, "pip install x": network, "npm install": network, "go get x.test/y": network, "docker run x": network, "gh pr list": network, "aws s3 ls": network,
+		"sudo ls": process, "su -c ls": process, "vim a.txt": process, "nano a.txt": process, "top": process, "make": process, "go test ./...": process, "python3 x.py": process, "npm test": process,
+	} {
+		for _, wrapped := range []string{line, "timeout 5 " + line, "true && " + line + " | cat", "nice -n 1 env " + line, "xargs " + line, "bash -c '" + line + "'", "if " + line + "; then ls; fi", "echo \"$(" + line + ")\""} {
+			parts, err := shell.Parts(wrapped, world())
+			if err != nil {
+				t.Fatal(err)
+			}
+			proven := false
+			for _, p := range parts {
+				for _, e := range shell.Proven(p.Effects) {
+					proven = proven || e.Kind == want.Kind
+				}
+			}
+			if !proven {
+				t.Errorf("%q has no proven %s: %q", wrapped, want, told(parts))
+			}
+		}
+	}
+}
