@@ -1,7 +1,6 @@
 package diagnostic
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -25,12 +24,12 @@ type cargoCase struct {
 }
 
 var (
-	rustHead   = regexp.MustCompile(`^(error|warning)(?:\[([A-Z]+\d+)\])?: (.+)$`)
-	rustShort  = regexp.MustCompile(`^(\S.*\.rs):(\d+):(\d+): (error|warning)(?:\[([A-Z]+\d+)\])?: (.+)$`)
-	rustPanic  = regexp.MustCompile(`^thread '(.+)' (?:\(\d+\) )?panicked at (.+):(\d+):(\d+):$`)
-	rustOld    = regexp.MustCompile(`^thread '(.+)' panicked at '(.*)', (.+):(\d+):(\d+)$`)
-	rustShould = regexp.MustCompile(`^note: (test did not panic as expected) at (.+):(\d+):(\d+)$`)
-	rustResult = regexp.MustCompile(`^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
+	rustHead   = lazy(`^(error|warning)(?:\[([A-Z]+\d+)\])?: (.+)$`)
+	rustShort  = lazy(`^(\S.*\.rs):(\d+):(\d+): (error|warning)(?:\[([A-Z]+\d+)\])?: (.+)$`)
+	rustPanic  = lazy(`^thread '(.+)' (?:\(\d+\) )?panicked at (.+):(\d+):(\d+):$`)
+	rustOld    = lazy(`^thread '(.+)' panicked at '(.*)', (.+):(\d+):(\d+)$`)
+	rustShould = lazy(`^note: (test did not panic as expected) at (.+):(\d+):(\d+)$`)
+	rustResult = lazy(`^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;`)
 )
 
 // rustClosing begin what cargo says of errors that it has shown.
@@ -45,7 +44,7 @@ var rustAlone = []string{
 func (p *cargo) line(s string) {
 	switch {
 	case strings.HasPrefix(s, "error") || strings.HasPrefix(s, "warning"):
-		if m := rustHead.FindStringSubmatch(s); m != nil {
+		if m := rustHead().FindStringSubmatch(s); m != nil {
 			p.head(m)
 			return
 		}
@@ -125,7 +124,7 @@ func (p *cargo) flush() {
 
 // short takes a line of --message-format short.
 func (p *cargo) short(s string) bool {
-	m := rustShort.FindStringSubmatch(s)
+	m := rustShort().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
@@ -149,7 +148,7 @@ func (p *cargo) test(s string) {
 		}
 		p.binary = strings.TrimPrefix(p.binary, "unittests ")
 	case strings.HasPrefix(s, "test result: "):
-		if m := rustResult.FindStringSubmatch(s); m != nil {
+		if m := rustResult().FindStringSubmatch(s); m != nil {
 			p.total(m)
 		}
 	case strings.HasPrefix(s, "test ") && strings.HasSuffix(s, " ... FAILED"):
@@ -183,20 +182,20 @@ func (p *cargo) failure(name string) *cargoCase {
 
 // detail takes a line of what a test printed.
 func (c *cargoCase) detail(s string) {
-	if m := rustPanic.FindStringSubmatch(s); m != nil {
+	if m := rustPanic().FindStringSubmatch(s); m != nil {
 		c.File, c.text, c.over = m[2], lines{}, false
 		c.Line, _ = number(m[3])
 		c.Column, _ = number(m[4])
 		return
 	}
-	if m := rustOld.FindStringSubmatch(s); m != nil {
+	if m := rustOld().FindStringSubmatch(s); m != nil {
 		c.File, c.text, c.over = m[3], lines{}, true
 		c.text.add(m[2])
 		c.Line, _ = number(m[4])
 		c.Column, _ = number(m[5])
 		return
 	}
-	if m := rustShould.FindStringSubmatch(s); m != nil {
+	if m := rustShould().FindStringSubmatch(s); m != nil {
 		c.File, c.over = m[2], true
 		c.text.add(m[1])
 		c.Line, _ = number(m[3])

@@ -1,7 +1,6 @@
 package diagnostic
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -16,14 +15,14 @@ type cc struct {
 const cFiles = ".c .cc .cpp .cxx .c++ .C .h .hh .hpp .hxx .inc .ipp .tcc .m .mm .cu .S .s .y .l "
 
 var (
-	ccFlag = regexp.MustCompile(` \[(-W[^\]]+)\]$`)
-	ccLink = regexp.MustCompile(`^(?:\S*ld(?:\.\w+)?: )?(?:\S+: )?(.+\.\w+):(?:\(\.[\w.+]+\)|(\d+)): ((?:undefined reference to|multiple definition of) .+)$`)
-	ccDone = regexp.MustCompile(`^(?:\d+ warnings?)?(?: and )?(?:\d+ errors?)? generated\.$`)
+	ccFlag = lazy(` \[(-W[^\]]+)\]$`)
+	ccLink = lazy(`^(?:\S*ld(?:\.\w+)?: )?(?:\S+: )?(.+\.\w+):(?:\(\.[\w.+]+\)|(\d+)): ((?:undefined reference to|multiple definition of) .+)$`)
+	ccDone = lazy(`^(?:\d+ warnings?)?(?: and )?(?:\d+ errors?)? generated\.$`)
 )
 
 func (p *cc) line(s string) {
 	switch {
-	case strings.Contains(s, " generated.") && ccDone.MatchString(s), strings.HasPrefix(s, "clang: error: "):
+	case strings.Contains(s, " generated.") && ccDone().MatchString(s), strings.HasPrefix(s, "clang: error: "):
 		p.clang = true
 	case strings.HasPrefix(s, "collect2: "), s == "compilation terminated.":
 		p.gcc = true
@@ -54,7 +53,7 @@ func (p *cc) place(at, text string, warns bool) {
 	} else {
 		p.report.Broken = true
 	}
-	if m := ccFlag.FindStringSubmatch(text); m != nil {
+	if m := ccFlag().FindStringSubmatch(text); m != nil {
 		q.Code = m[1]
 		q.Message = strings.TrimSuffix(text, m[0])
 	}
@@ -64,7 +63,7 @@ func (p *cc) place(at, text string, warns bool) {
 
 // link takes "/usr/bin/ld: main.c:(.text+0x1b): undefined reference to `lost'".
 func (p *cc) link(s string) {
-	m := ccLink.FindStringSubmatch(s)
+	m := ccLink().FindStringSubmatch(s)
 	if m == nil {
 		return
 	}

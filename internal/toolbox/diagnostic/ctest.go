@@ -1,7 +1,6 @@
 package diagnostic
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -31,11 +30,11 @@ type ctestCase struct {
 const ctestRunning = 500 // tests that run at once
 
 var (
-	ctestLine  = regexp.MustCompile(`^ *\d+/\d+ Test +#(\d+): (.+?) \.*(?:   |([A-Za-z ]*)\*\*\*)([A-Z][A-Za-z: ()]*?) +[\d.]+ sec`)
-	ctestTotal = regexp.MustCompile(`^\d+% tests passed, (\d+) tests? failed out of (\d+)$`)
-	ctestEntry = regexp.MustCompile(`^\t *\d+ - (.+) \(([A-Za-z ]+)\)`)
-	ctestSays  = regexp.MustCompile(`^(\d+): (.*)$`)
-	ctestFile  = regexp.MustCompile(`(?:^|[\s(])([^\s:(]+\.(?:c|cc|cpp|cxx|h|hpp|m|f90|py|rs|cu)):(\d+)`)
+	ctestLine  = lazy(`^ *\d+/\d+ Test +#(\d+): (.+?) \.*(?:   |([A-Za-z ]*)\*\*\*)([A-Z][A-Za-z: ()]*?) +[\d.]+ sec`)
+	ctestTotal = lazy(`^\d+% tests passed, (\d+) tests? failed out of (\d+)$`)
+	ctestEntry = lazy(`^\t *\d+ - (.+) \(([A-Za-z ]+)\)`)
+	ctestSays  = lazy(`^(\d+): (.*)$`)
+	ctestFile  = lazy(`(?:^|[\s(])([^\s:(]+\.(?:c|cc|cpp|cxx|h|hpp|m|f90|py|rs|cu)):(\d+)`)
 )
 
 func (p *ctest) line(s string) {
@@ -63,7 +62,7 @@ func (p *ctest) line(s string) {
 
 // result takes "3/9 Test #3: wrong ......***Failed    0.00 sec".
 func (p *ctest) result(s string) bool {
-	m := ctestLine.FindStringSubmatch(s)
+	m := ctestLine().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
@@ -97,7 +96,7 @@ func (p *ctest) result(s string) bool {
 
 // says takes "3: looking at wrong", which is what test 3 printed.
 func (p *ctest) says(s string) bool {
-	m := ctestSays.FindStringSubmatch(s)
+	m := ctestSays().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
@@ -135,7 +134,7 @@ func (p *ctest) test(name string) *ctestCase {
 }
 
 func (c *ctestCase) add(s string) {
-	if m := ctestFile.FindStringSubmatch(s); m != nil && c.File == "" {
+	if m := ctestFile().FindStringSubmatch(s); m != nil && c.File == "" {
 		c.File = m[1]
 		c.Line, _ = number(m[2])
 	}
@@ -144,7 +143,7 @@ func (c *ctestCase) add(s string) {
 
 // total takes "38% tests passed, 5 tests failed out of 8".
 func (p *ctest) total(s string) bool {
-	m := ctestTotal.FindStringSubmatch(s)
+	m := ctestTotal().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
@@ -159,7 +158,7 @@ func (p *ctest) total(s string) bool {
 
 // entry takes "\t  3 - wrong (Failed)".
 func (p *ctest) entry(s string) {
-	m := ctestEntry.FindStringSubmatch(s)
+	m := ctestEntry().FindStringSubmatch(s)
 	switch {
 	case m == nil:
 	case p.list != "The following tests FAILED:":

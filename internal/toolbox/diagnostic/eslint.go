@@ -1,7 +1,6 @@
 package diagnostic
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -17,8 +16,8 @@ type eslint struct {
 }
 
 var (
-	eslintRow = regexp.MustCompile(`^  +(\d+):(\d+)  +(error|warning)  +(\S.*)$`)
-	eslintSum = regexp.MustCompile(`^✖ \d+ problems? \(\d+ errors?, \d+ warnings?\)$`)
+	eslintRow = lazy(`^  +(\d+):(\d+)  +(error|warning)  +(\S.*)$`)
+	eslintSum = lazy(`^✖ \d+ problems? \(\d+ errors?, \d+ warnings?\)$`)
 )
 
 func (p *eslint) line(s string) {
@@ -31,14 +30,14 @@ func (p *eslint) line(s string) {
 		}
 	case strings.HasPrefix(s, "/") || len(s) > 2 && s[1] == ':' && s[2] == '\\':
 		p.file = clip(s, maxName)
-	case strings.HasPrefix(s, "✖ ") && eslintSum.MatchString(s):
+	case strings.HasPrefix(s, "✖ ") && eslintSum().MatchString(s):
 		p.known = true
 		for _, q := range p.rows {
 			p.problem(q)
 		}
 		p.rows, p.file = nil, ""
 	case strings.HasPrefix(s, "  "):
-		if m := eslintRow.FindStringSubmatch(s); m != nil {
+		if m := eslintRow().FindStringSubmatch(s); m != nil {
 			p.row(m)
 		}
 	case s == "":

@@ -1,7 +1,6 @@
 package diagnostic
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -19,10 +18,10 @@ type gradle struct {
 }
 
 var (
-	gradlePlace = regexp.MustCompile(`^(?:[:\w]*?)(/\S.*\.(?:java|groovy|scala)):(\d+): (error|warning): (?:\[(\w+)\] )?(.+)$`)
-	gradleCase  = regexp.MustCompile(`^([\w.$\p{L}]+(?: > .+)?) > (.+) (FAILED|PASSED|SKIPPED)$`)
-	gradleAt    = regexp.MustCompile(`^    ([\w.$]+) at (\S+\.\w+):(\d+)$`)
-	gradleTotal = regexp.MustCompile(`^(\d+) tests? completed(?:, (\d+) failed)?(?:, (\d+) skipped)?$`)
+	gradlePlace = lazy(`^(?:[:\w]*?)(/\S.*\.(?:java|groovy|scala)):(\d+): (error|warning): (?:\[(\w+)\] )?(.+)$`)
+	gradleCase  = lazy(`^([\w.$\p{L}]+(?: > .+)?) > (.+) (FAILED|PASSED|SKIPPED)$`)
+	gradleAt    = lazy(`^    ([\w.$]+) at (\S+\.\w+):(\d+)$`)
+	gradleTotal = lazy(`^(\d+) tests? completed(?:, (\d+) failed)?(?:, (\d+) skipped)?$`)
 )
 
 func (p *gradle) line(s string) {
@@ -57,7 +56,7 @@ func (p *gradle) line(s string) {
 
 // place takes "/src/Shop.java:4: error: ';' expected".
 func (p *gradle) place(s string) {
-	m := gradlePlace.FindStringSubmatch(s)
+	m := gradlePlace().FindStringSubmatch(s)
 	if m == nil {
 		return
 	}
@@ -80,7 +79,7 @@ func (p *gradle) flush() {
 // result takes "shop.MoreTest > ofTwo FAILED".
 func (p *gradle) result(s string) {
 	p.endCase()
-	m := gradleCase.FindStringSubmatch(s)
+	m := gradleCase().FindStringSubmatch(s)
 	if m == nil {
 		return
 	}
@@ -101,7 +100,7 @@ func (p *gradle) detail(s string) {
 		p.endCase()
 		return
 	}
-	if m := gradleAt.FindStringSubmatch(s); m != nil {
+	if m := gradleAt().FindStringSubmatch(s); m != nil {
 		p.now.File = m[2]
 		p.now.Line, _ = number(m[3])
 		p.now.text.add(m[1])
@@ -122,7 +121,7 @@ func (p *gradle) endCase() {
 
 // total takes "7 tests completed, 4 failed, 1 skipped".
 func (p *gradle) total(s string) bool {
-	m := gradleTotal.FindStringSubmatch(s)
+	m := gradleTotal().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}

@@ -1,7 +1,6 @@
 package diagnostic
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -23,8 +22,8 @@ type jestBlock struct {
 }
 
 var (
-	jestFile  = regexp.MustCompile(`^ ?(PASS|FAIL) +(\S.*?)(?: \([0-9.]+ m?s\))?$`)
-	jestError = regexp.MustCompile(`^\w*Error: (\S.*\.\w+): (.*) \(([0-9]+):([0-9]+)\)$`)
+	jestFile  = lazy(`^ ?(PASS|FAIL) +(\S.*?)(?: \([0-9.]+ m?s\))?$`)
+	jestError = lazy(`^\w*Error: (\S.*\.\w+): (.*) \(([0-9]+):([0-9]+)\)$`)
 )
 
 func (p *jest) line(s string) {
@@ -37,7 +36,7 @@ func (p *jest) line(s string) {
 		p.known = true
 		p.count()
 	case strings.HasPrefix(s, "FAIL ") || strings.HasPrefix(s, " FAIL ") || strings.HasPrefix(s, "PASS ") || strings.HasPrefix(s, " PASS "):
-		if m := jestFile.FindStringSubmatch(s); m != nil {
+		if m := jestFile().FindStringSubmatch(s); m != nil {
 			p.flush()
 			p.file = strings.TrimPrefix(m[2], "./")
 		}
@@ -87,7 +86,7 @@ func (p *jest) detail(s string) {
 	case b.suite && b.File == "" && strings.Contains(text, "Error: "):
 		b.text = lines{}
 		b.text.add(text)
-		if m := jestError.FindStringSubmatch(text); m != nil {
+		if m := jestError().FindStringSubmatch(text); m != nil {
 			b.File = m[1]
 			b.Line, _ = number(m[3])
 			b.Column, _ = number(m[4])

@@ -2,7 +2,6 @@ package diagnostic
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -27,12 +26,12 @@ type javaCase struct {
 }
 
 var (
-	mavenPlace  = regexp.MustCompile(`^(/.+|[A-Za-z]:.+):\[(\d+)(?:,(\d+))?\] (.+)$`)
-	mavenCase   = regexp.MustCompile(`^(.+?)\(([\w.$]+)\)  ?Time elapsed: .*<<< (?:FAILURE|ERROR)!`)
-	mavenCase3  = regexp.MustCompile(`^([\w.$]+)\.([^.\s]+) -- Time elapsed: .*<<< (?:FAILURE|ERROR)!`)
-	mavenTotal  = regexp.MustCompile(`^Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)(, Time elapsed)?`)
-	mavenResult = regexp.MustCompile(`^  ([\w$]+)\.([^:\s]+):(\d+)(?:->\S+)? (.*)$`)
-	javaFrame   = regexp.MustCompile(`^\s+at (?:[\w.@-]*/+)?([\w.$<>\p{L}]+)\(([^():]+\.\w+):(\d+)\)`)
+	mavenPlace  = lazy(`^(/.+|[A-Za-z]:.+):\[(\d+)(?:,(\d+))?\] (.+)$`)
+	mavenCase   = lazy(`^(.+?)\(([\w.$]+)\)  ?Time elapsed: .*<<< (?:FAILURE|ERROR)!`)
+	mavenCase3  = lazy(`^([\w.$]+)\.([^.\s]+) -- Time elapsed: .*<<< (?:FAILURE|ERROR)!`)
+	mavenTotal  = lazy(`^Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)(, Time elapsed)?`)
+	mavenResult = lazy(`^  ([\w$]+)\.([^:\s]+):(\d+)(?:->\S+)? (.*)$`)
+	javaFrame   = lazy(`^\s+at (?:[\w.@-]*/+)?([\w.$<>\p{L}]+)\(([^():]+\.\w+):(\d+)\)`)
 )
 
 func (p *maven) line(s string) {
@@ -76,7 +75,7 @@ func (p *maven) labelled(s string, severity Severity) {
 		return
 	}
 	p.flush()
-	switch m := mavenPlace.FindStringSubmatch(s); {
+	switch m := mavenPlace().FindStringSubmatch(s); {
 	case m != nil:
 		p.known = true
 		p.last = &Problem{File: m[1], Severity: severity, Message: m[4]}
@@ -139,9 +138,9 @@ func (p *maven) flush() {
 // begin takes "ofTwo(shop.MoreTest)  Time elapsed: 0.003 s  <<< FAILURE!".
 func (p *maven) begin(s string) {
 	var method, class string
-	if m := mavenCase.FindStringSubmatch(s); m != nil {
+	if m := mavenCase().FindStringSubmatch(s); m != nil {
 		method, class = m[1], m[2]
-	} else if m := mavenCase3.FindStringSubmatch(s); m != nil {
+	} else if m := mavenCase3().FindStringSubmatch(s); m != nil {
 		class, method = m[1], m[2]
 	} else {
 		p.total(s)
@@ -153,7 +152,7 @@ func (p *maven) begin(s string) {
 
 // detail takes a line of the exception.
 func (c *javaCase) detail(s string) {
-	m := javaFrame.FindStringSubmatch(s)
+	m := javaFrame().FindStringSubmatch(s)
 	if m == nil {
 		if c.File == "" && strings.TrimSpace(s) != "" && !strings.HasPrefix(strings.TrimSpace(s), "at ") {
 			c.text.add(s)
@@ -189,7 +188,7 @@ func simple(class string) string { return class[strings.LastIndexByte(class, '.'
 // result takes "  MoreTest.ofTwo:11 expected:<4> but was:<3>" of the list at the
 // end, which names what stands above it too.
 func (p *maven) result(s string) {
-	m := mavenResult.FindStringSubmatch(s)
+	m := mavenResult().FindStringSubmatch(s)
 	if m == nil || !p.once(m[1]+"."+m[2]) {
 		return
 	}
@@ -202,7 +201,7 @@ func (p *maven) result(s string) {
 // total takes "Tests run: 7, Failures: 1, Errors: 3, Skipped: 1", of a class or
 // of all.
 func (p *maven) total(s string) {
-	m := mavenTotal.FindStringSubmatch(s)
+	m := mavenTotal().FindStringSubmatch(s)
 	if m == nil {
 		return
 	}

@@ -1,7 +1,6 @@
 package diagnostic
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -27,27 +26,27 @@ type pytestBlock struct {
 }
 
 var (
-	pytestRule  = regexp.MustCompile(`^=+ (.+?) =+$`)
-	pytestTitle = regexp.MustCompile(`^_{2,} ?(\S.*?) ?_{2,}$`)
-	pytestEarly = regexp.MustCompile(`^(\S.*?::.*?) (?:FAILED|ERROR) +\[ *\d+%\]$`)
-	pytestSum   = regexp.MustCompile(`^(?:\d+ [a-z]+, )*\d+ [a-z]+ in [0-9.]+s(?: \([0-9:]+\))?$`)
-	pytestFile  = regexp.MustCompile(`^E +File "(.+)", line (\d+)`)
+	pytestRule  = lazy(`^=+ (.+?) =+$`)
+	pytestTitle = lazy(`^_{2,} ?(\S.*?) ?_{2,}$`)
+	pytestEarly = lazy(`^(\S.*?::.*?) (?:FAILED|ERROR) +\[ *\d+%\]$`)
+	pytestSum   = lazy(`^(?:\d+ [a-z]+, )*\d+ [a-z]+ in [0-9.]+s(?: \([0-9:]+\))?$`)
+	pytestFile  = lazy(`^E +File "(.+)", line (\d+)`)
 )
 
 func (p *pytest) line(s string) {
 	switch {
 	case strings.HasPrefix(s, "=="):
-		if m := pytestRule.FindStringSubmatch(s); m != nil {
+		if m := pytestRule().FindStringSubmatch(s); m != nil {
 			p.rule(m[1])
 		}
-	case strings.Contains(s, " in ") && pytestSum.MatchString(s):
+	case strings.Contains(s, " in ") && pytestSum().MatchString(s):
 		p.total(s)
 	case p.section == "summary":
 		p.summary(s)
 	case p.section != "":
 		p.detail(s)
 	case strings.HasSuffix(s, "%]") && strings.Contains(s, "::") && len(p.early) < maxCases:
-		if m := pytestEarly.FindStringSubmatch(s); m != nil {
+		if m := pytestEarly().FindStringSubmatch(s); m != nil {
 			p.known = true
 			p.early = append(p.early, pytestCase(m[1]))
 		}
@@ -69,7 +68,7 @@ func (p *pytest) rule(title string) {
 	case strings.HasPrefix(title, "no tests ran in "):
 		p.known = true
 		p.count()
-	case pytestSum.MatchString(title):
+	case pytestSum().MatchString(title):
 		p.total(title)
 	default:
 		p.section = ""
@@ -102,7 +101,7 @@ func (p *pytest) total(s string) {
 // detail takes a line of the blocks.
 func (p *pytest) detail(s string) {
 	if strings.HasPrefix(s, "__") {
-		if m := pytestTitle.FindStringSubmatch(s); m != nil {
+		if m := pytestTitle().FindStringSubmatch(s); m != nil {
 			p.begin(m[1])
 			return
 		}
@@ -113,7 +112,7 @@ func (p *pytest) detail(s string) {
 			p.keep(&pytestBlock{Case: Case{File: file, Line: line}, fixed: true}).text.add(text)
 		}
 	case strings.HasPrefix(s, "E   "):
-		if m := pytestFile.FindStringSubmatch(s); m != nil {
+		if m := pytestFile().FindStringSubmatch(s); m != nil {
 			p.now.File = m[1]
 			p.now.Line, _ = number(m[2])
 			p.now.fixed = true

@@ -1,7 +1,6 @@
 package diagnostic
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -12,11 +11,11 @@ type tsc struct {
 	text lines
 }
 
-var tscLine = regexp.MustCompile(`^(?:(\S.*?)(?:\((\d+),(\d+)\): |:(\d+):(\d+) - ))?(error|warning) (TS\d+): (.+)$`)
+var tscLine = lazy(`^(?:(\S.*?)(?:\((\d+),(\d+)\): |:(\d+):(\d+) - ))?(error|warning) (TS\d+): (.+)$`)
 
 func (p *tsc) line(s string) {
 	if strings.Contains(s, " TS") || strings.HasPrefix(s, "error TS") {
-		if m := tscLine.FindStringSubmatch(s); m != nil {
+		if m := tscLine().FindStringSubmatch(s); m != nil {
 			p.flush()
 			p.last = &Problem{File: m[1], Severity: Severity(m[6]), Code: m[7]}
 			p.last.Line, _ = number(m[2] + m[4])

@@ -1,7 +1,6 @@
 package diagnostic
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -17,7 +16,7 @@ type vitest struct {
 	place Case
 }
 
-var vitestEnd = regexp.MustCompile(`^⎯+(\[\d+/\d+\])?⎯*$`)
+var vitestEnd = lazy(`^⎯+(\[\d+/\d+\])?⎯*$`)
 
 func (p *vitest) line(s string) {
 	text := strings.TrimSpace(s)
@@ -34,7 +33,7 @@ func (p *vitest) line(s string) {
 		p.head(strings.TrimPrefix(s, " FAIL  "))
 	case len(p.heads) == 0:
 	case strings.HasPrefix(s, "⎯"):
-		if vitestEnd.MatchString(s) {
+		if vitestEnd().MatchString(s) {
 			p.flush()
 		}
 	default:
