@@ -138,10 +138,10 @@ func TestR131_WhatEndedIsToldOnce(t *testing.T) {
 	if news := News(b.host); news != "" {
 		t.Errorf("all of them run: %s", news)
 	}
-	for _, name := range []string{"c1", "c2", "c3"} {
-		b.ask(processArgs{Do: "write", Name: name, Text: "go\n"})
-	}
 	for _, p := range b.host.Processes() {
+		if _, err := p.Write([]byte("go\n")); err != nil {
+			t.Fatal(err)
+		}
 		p.Wait(t.Context())
 	}
 	b.ask(processArgs{Do: "read", Name: "c3"}) // so that it is known

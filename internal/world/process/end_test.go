@@ -362,3 +362,22 @@ func TestKillEndsAGrace(t *testing.T) {
 	}
 	w.gone(t)
 }
+
+// What is asked to end is asked at once: nothing goes on because what it waited
+// for has ended.
+func TestR132_NothingGoesOnWhenItsChildEnds(t *testing.T) {
+	t.Parallel()
+	h := open(t)
+	for range 10 {
+		c := staged(t, "(sleep 300 & echo ready; sleep 300); touch woke; (sleep 300; sleep 300); touch woke")
+		ctx, cancel := context.WithCancel(t.Context())
+		c.Output = &seen{wake: cancel}
+		e, err := h.Run(ctx, c)
+		if err != nil || !e.Cancelled {
+			t.Fatal(brief(e), err)
+		}
+		if _, err := os.Stat(filepath.Join(c.Dir, "woke")); err == nil {
+			t.Fatal("it went on:", brief(e))
+		}
+	}
+}

@@ -26,11 +26,7 @@ type proc struct {
 // signal sends sig to all of t, and returns how many that are.
 func (t *tree) signal(sig syscall.Signal) int {
 	if t.group != nil {
-		pids := t.group.pids()
-		for _, pid := range pids {
-			_ = syscall.Kill(pid, sig)
-		}
-		return len(pids)
+		return t.signalGroup(sig)
 	}
 	found := t.members()
 	groups := make(map[int]bool)
@@ -46,6 +42,25 @@ func (t *tree) signal(sig syscall.Signal) int {
 		}
 	}
 	return len(found)
+}
+
+// signalGroup is signal for what is in a cgroup. What is in the process group of
+// its leader gets sig at once, so that nothing there goes on when another ends.
+func (t *tree) signalGroup(sig syscall.Signal) int {
+	pids := t.group.pids()
+	others := pids[:0]
+	for _, pid := range pids {
+		if pgid, err := syscall.Getpgid(pid); err == nil && !slices.Contains(t.leaders, pgid) {
+			others = append(others, pid)
+		}
+	}
+	for _, leader := range t.leaders {
+		_ = syscall.Kill(-leader, sig)
+	}
+	for _, pid := range others {
+		_ = syscall.Kill(pid, sig)
+	}
+	return len(pids)
 }
 
 func (t *tree) count() int {
