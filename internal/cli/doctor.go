@@ -57,10 +57,9 @@ type sessionCheck struct {
 
 // A machineCheck is one thing that Belay needs or likes to have.
 type machineCheck struct {
-	What  string `json:"what"`
-	OK    bool   `json:"ok"`
-	Note  string `json:"note,omitempty"`
-	later bool   // not built yet, so nobody can mend it here
+	What string `json:"what"`
+	OK   bool   `json:"ok"`
+	Note string `json:"note,omitempty"`
 }
 
 func (s System) doctor(args []string, repair, asJSON bool) error {
@@ -84,8 +83,9 @@ func (s System) doctor(args []string, repair, asJSON bool) error {
 		found.Sessions = append(found.Sessions, check)
 	}
 	kept := s.canKeep()
-	found.Machine = append(s.checkMachine(), kept)
-	found.Promises = promises(runtime.GOOS, kept.OK)
+	sandbox, held := s.checkSandbox()
+	found.Machine = append(s.checkMachine(), sandbox, kept)
+	found.Promises = promises(runtime.GOOS, kept.OK, held)
 	if asJSON {
 		err = json.NewEncoder(tame{s.Stdout}).Encode(found)
 	} else {
@@ -169,8 +169,32 @@ func (s System) checkMachine() []machineCheck {
 	shell, err := process.Shell(s.childEnv(c))
 	checks = append(checks, check("shell", err, fmt.Sprint(shell)))
 	git, err := process.Look("git", s.childEnv(c))
-	return append(checks, check("git", err, git),
-		machineCheck{What: "sandbox", Note: "commands run as you; outside full each is asked about, unless a rule settles it", later: true})
+	return append(checks, check("git", err, git))
+}
+
+// checkSandbox tries out how commands can be held here.
+func (s System) checkSandbox() (machineCheck, process.Profile) {
+	const what = "sandbox"
+	root, err := s.root()
+	if err != nil {
+		return machineCheck{What: what, Note: err.Error()}, process.None
+	}
+	host, err := s.sandbox(root).Open("")
+	if err != nil {
+		return machineCheck{What: what, Note: err.Error()}, process.None
+	}
+	defer func() { _ = host.Close() }() // it ran nothing of anybody's
+	held := host.Profile()
+	note := string(held)
+	for _, p := range []process.Profile{process.Full, process.Bubblewrap, process.Namespaces, process.Landlock} {
+		if why, ok := host.Gaps()[p]; ok {
+			note += "; not " + string(p) + ": " + why
+		}
+	}
+	if held == process.None {
+		note = "commands run as you; outside full each is asked about, unless a rule settles it" + note[len(held):]
+	}
+	return machineCheck{What: what, OK: held != process.None, Note: note}, held
 }
 
 // canKeep reports whether a session can be kept, by keeping one.
@@ -217,10 +241,7 @@ func (s System) printCheckup(found checkup) error {
 	fmt.Fprintf(w, "sessions\t%d of %d sound\n", sound, len(found.Sessions))
 	for _, m := range found.Machine {
 		mark := "ok"
-		switch {
-		case m.later:
-			mark = "not built yet"
-		case !m.OK:
+		if !m.OK {
 			mark = "missing"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", m.What, mark, terminal.Line(m.Note, 1<<16))

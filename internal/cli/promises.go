@@ -1,6 +1,10 @@
 package cli
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/belay-agent/belay/internal/world/process"
+)
 
 // A promise is one of those by which Belay wants to be measured, and what is
 // left of it on this machine.
@@ -12,8 +16,8 @@ type promise struct {
 }
 
 // promises returns all of them, as they hold on a system with or without a place
-// for sessions.
-func promises(goos string, kept bool) []promise {
+// for sessions, on which that is the best way to hold commands.
+func promises(goos string, kept bool, held process.Profile) []promise {
 	unix := goos == "linux" || goos == "darwin"
 	all := []promise{
 		{"P01", "a crash loses nothing that was recorded, repeats no effect, and leaves no call without its result", "full", ""},
@@ -27,22 +31,23 @@ func promises(goos string, kept bool) []promise {
 		{"P09", "a concurrent save is never lost silently", "reduced", "what a program that had the file open writes late is found, kept and told at the end of a turn; not if Belay is killed before"},
 		{"P10", "a changed file keeps mode, owner, attributes and form", "full", ""},
 		{"P11", "file tools never leave the workspace", "full", ""},
-		{"P12", "a command writes only where it may", "absent", "there is no sandbox yet: commands are asked about in every mode but full"},
-		{"P13", "no command leaves a process behind", "reduced", "no PID namespace yet: a process that leaves session, parent and environment at once escapes"},
+		{"P12", "a command writes only where it may", "full", ""},
+		{"P13", "no command leaves a process behind", "reduced", "a command that was let do anything runs outside of the sandbox: there, and without a control group, what leaves session, parent and environment at once escapes"},
 		{"P14", "output of any size takes bounded memory", "full", ""},
-		{"P15", "a command cannot eat the machine", "absent", "only time and output are bounded yet"},
+		{"P15", "a command cannot eat the machine", "reduced", "a command that was let do anything has only its time and output bounded"},
 		{"P16", "no output reaches the terminal as a command to it", "full", ""},
 		{"P17", "nothing that acts passes as a read", "full", ""},
 		{"P18", "deny beats ask beats allow; a project only tightens", "full", ""},
 		{"P19", "an approval is for exactly what was shown", "full", ""},
-		{"P20", "the network is closed but for named hosts", "absent", "there is no sandbox yet"},
-		{"P21", "Belay's keys are out of reach of tools and never on disk", "reduced", "a command that may read the memory or environment of Belay's own process can find them"},
+		{"P20", "the network is closed but for named hosts", "reduced", "to a command the network is closed, or open as a whole: hosts are not told apart yet"},
+		{"P21", "Belay's keys are out of reach of tools and never on disk", "reduced", "a command that was let do anything can read the settings, and as root also the memory of Belay"},
 		{"P22", "text from tools never raises authority", "absent", "not measured yet"},
 		{"P23", "a tool server cannot change after it was approved", "absent", "tool servers are not built yet"},
 		{"P24", "every action can be traced to who allowed it", "full", ""},
 	}
 	for i := range all {
 		p := &all[i]
+		p.unheld(held)
 		switch {
 		case p.Holds == "absent":
 		case !kept && p.ID <= "P08" || !kept && p.ID == "P24":
@@ -54,4 +59,27 @@ func promises(goos string, kept bool) []promise {
 		}
 	}
 	return all
+}
+
+// unheld takes from p what is missing where commands are held in a weaker way
+// than they can be.
+func (p *promise) unheld(held process.Profile) {
+	type loss struct{ holds, why string }
+	losses := map[process.Profile]map[string]loss{
+		process.Landlock: {
+			"P12": {"reduced", "held by Landlock alone: a command that may write in the workspace can write to .git and other protected files there, change modes, owners, times and attributes of files elsewhere, and list the names in hidden directories"},
+			"P13": {"reduced", "no PID namespace here: a process that leaves session, parent and environment at once escapes"},
+			"P15": {"reduced", "held by Landlock alone: without control groups only the size of files, time and output are bounded"},
+		},
+		process.None: {
+			"P12": {"absent", "nothing here holds a command: each is asked about in every mode but full"},
+			"P13": {"reduced", "no PID namespace here: a process that leaves session, parent and environment at once escapes"},
+			"P15": {"absent", "only time and output are bounded here"},
+			"P20": {"absent", "nothing here holds a command"},
+			"P21": {"reduced", "nothing here holds a command: it can read the settings, and as root also the memory of Belay"},
+		},
+	}
+	if l, ok := losses[held][p.ID]; ok {
+		p.Holds, p.Why = l.holds, l.why
+	}
 }
