@@ -24,7 +24,7 @@ type wall struct {
 	Hide  []string // what, alone, it does not let be read
 }
 
-// raise raises w around us and all that we start from now on.
+// raise raises w around this thread and all that it starts from now on.
 func (w *wall) raise() error {
 	config := landlock.V7.BestEffort()
 	if abi, err := ll.LandlockGetABIVersion(); w.Alone && (err != nil || abi < 3) {
@@ -46,7 +46,20 @@ func (w *wall) raise() error {
 		landlock.RWDirs(w.Dirs...).WithRefer().IgnoreIfMissing(),
 		landlock.RWFiles(w.Files...).IgnoreIfMissing(),
 	)
-	return config.Restrict(rules...)
+	fd, flags, err := config.NewRulesetFD(rules...)
+	if err != nil || fd < 0 {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no new privileges: %w", err)
+	}
+	// For this thread alone, which starts the program: to do it to all of them
+	// takes milliseconds.
+	if _, _, errno := unix.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), uintptr(flags), 0); errno != 0 {
+		return fmt.Errorf("restrict: %w", errno)
+	}
+	return nil
 }
 
 // readable returns what is in dir but for what is hidden, now: of the directories
