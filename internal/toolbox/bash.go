@@ -75,7 +75,7 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 		parts = bounded(parts, h.Confines)
 		c := process.Command{
 			Call: in.Call, Argv: append(append([]string{}, o.Shell...), args.Command),
-			Dir: o.Root, Env: env, Keep: endsMax, Timeout: o.Timeout, Silence: o.Silence,
+			Dir: o.Root, Env: environ(env, args.Background && args.Terminal), Keep: endsMax, Timeout: o.Timeout, Silence: o.Silence,
 			Apart: true, Stages: true,
 		}
 		if args.Timeout > 0 {

@@ -169,6 +169,24 @@ func TestR130_ATerminalForTheBackground(t *testing.T) {
 	b.ask(processArgs{Do: "stop", Name: "c1"})
 }
 
+// What wants an editor or a pager gets none, and nothing waits for a person.
+func TestR137_NothingWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir())
+	r, f := b.do(b.bash, bashArgs{Command: "git init -q . && git -c user.name=n -c user.email=e commit --allow-empty"})
+	if f != nil || r.Failure == nil || r.Failure.Kind != tool.NonzeroExit || !strings.Contains(r.Text, "problem with the editor") {
+		t.Errorf("%+v, %v", r, f)
+	}
+	r, f = b.do(b.bash, bashArgs{Command: "echo $PAGER $GIT_PAGER $EDITOR $GIT_TERMINAL_PROMPT ${TERM-none}"})
+	if f != nil || !strings.HasPrefix(r.Text, "cat cat false 0 ") {
+		t.Errorf("%+v, %v", r, f)
+	}
+	r, f = b.do(b.bash, bashArgs{Command: "echo ${PAGER-none} ${EDITOR-none} $TERM; sleep 300", Background: true, Terminal: true})
+	if f != nil || !strings.HasPrefix(r.Text, "none none xterm-256color\n") {
+		t.Errorf("%+v, %v", r, f)
+	}
+}
+
 func TestR142_LongOutputOfTheBackground(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, t.TempDir())
