@@ -131,8 +131,9 @@ func plainSettings(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
 		if strings.HasPrefix(line, "[") {
-			section, rest, ok := strings.Cut(line[1:], "]")
+			section, rest, _ := strings.Cut(line[1:], "]")
 			name, _, _ := strings.Cut(section, " ")
+			var ok bool
 			if keys, ok = harmless(name); !ok || strings.Contains(section, `\`) {
 				return false
 			}

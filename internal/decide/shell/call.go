@@ -75,7 +75,7 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 		if text, known := joined(args[1:]); known {
 			return r.inner(text, r.lang, s)
 		}
-		return s, s, true
+		return state{}, state{}, true
 	case ".", "source":
 		d.code("%s runs a file", name)
 		if len(args) > 1 {
@@ -90,11 +90,14 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 		d.unclear("kill ends programs")
 		d.process("")
 		d.permanent()
-	case "alias", "bg", "bind", "caller", "compgen", "complete", "compopt", "dirs", "disown", "enable", "fc", "fg", "getopts",
-		"hash", "help", "history", "jobs", "logout", "mapfile", "popd", "pushd", "readarray", "return", "shift", "shopt",
-		"suspend", "times", "trap", "typeset", "ulimit", "umask", "unalias", "unset", "wait", "declare", "export", "local",
-		"readonly", "let", "nameref", "coproc", "function", "if", "then", "fi", "do", "done", "select", "case", "in",
-		"esac", "while", "until", "for", "elif", "else", "{", "}", "!", "[[":
+	case "exit":
+		if len(args) > 2 || len(args) == 2 && !digits(args[1].text) {
+			d.unclear("this exit is not followed")
+		}
+	default:
+		if !shellOnly(name) {
+			return s, s, false
+		}
 		d.unclear("%s changes the shell itself", name)
 		r.substitutions(args[1:], d)
 		ok = state{}
@@ -102,15 +105,23 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 			ok.dirs = s.dirs
 		}
 		fail = ok
-	case "exit":
-		if len(args) > 2 || len(args) == 2 && !digits(args[1].text) {
-			d.unclear("this exit is not followed")
-		}
-	default:
-		return s, s, false
 	}
 	r.add(shown(args), d)
 	return ok, fail, true
+}
+
+// shellOnly reports whether a name is of the shell itself, and changes how it goes on.
+func shellOnly(name string) bool {
+	switch name {
+	case "alias", "bg", "bind", "caller", "compgen", "complete", "compopt", "coproc", "declare", "dirs", "disown", "enable",
+		"export", "fc", "fg", "getopts", "hash", "help", "history", "jobs", "let", "local", "logout", "mapfile", "nameref",
+		"popd", "pushd", "readarray", "readonly", "return", "shift", "shopt", "suspend", "times", "trap", "typeset", "ulimit",
+		"umask", "unalias", "unset", "wait",
+		"!", "[[", "{", "}", "case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select",
+		"then", "until", "while":
+		return true
+	}
+	return false
 }
 
 func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }

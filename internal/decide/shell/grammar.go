@@ -66,6 +66,15 @@ func (m *match) grammar(kind string, a arg) {
 		if strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":") {
 			d.permanent()
 		}
+	default:
+		m.words(kind, a)
+	}
+}
+
+// words takes words that mean something to one program.
+func (m *match) words(kind string, a arg) {
+	d := m.d
+	switch kind {
 	case "include":
 		m.public = true
 		m.exposed = m.exposed || !named(a.text)

@@ -45,11 +45,11 @@ var netTable string
 
 // A table is what is known of one program or subcommand.
 type table struct {
-	name                     string
-	options, operands        []string
-	effects, bare            []string
-	builtin, long, stop, num bool
-	sub, plain, described    bool
+	name                  string
+	options, operands     []string
+	effects, bare         []string
+	long, stop, num       bool
+	sub, plain, described bool
 }
 
 // find returns the entry of a name.
