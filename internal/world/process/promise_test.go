@@ -50,8 +50,11 @@ func TestPromise_P13_NoHostileShapeOutlivesItsEnd(t *testing.T) {
 		w.goneAtOnce(t, shape+", silent")
 
 		w = newWitness(t)
+		began := time.Now()
 		crash(t, "running", t.TempDir(), "PROCESS_TEST_ROLE='leak "+shape+"'; export PROCESS_TEST_ROLE; "+w.hold("exec "+os.Args[0]))
+		ready := time.Since(began)
 		w.gone(t)
+		t.Logf("%s: all were gone %s after a kill -9 of the agent", shape, time.Since(began)-ready)
 	}
 }
 
