@@ -199,7 +199,7 @@ func (a *Agent) ask(ctx context.Context) (model.Reply, error) {
 	}
 	reply.Message = a.numbered(reply.Message)
 	return reply, a.record(event.Replied{
-		Message: reply.Message, Usage: reply.Usage, Stop: reply.Stop, Cost: a.Model.Price.Cost(reply.Usage),
+		Message: reply.Message, Usage: reply.Usage, Stop: reply.Stop, Cost: a.Model.Cost(reply.Usage),
 	})
 }
 
@@ -238,7 +238,7 @@ func (a *Agent) keep(r model.Reply) error {
 	}
 	m := model.Message{Role: model.Assistant, From: r.Message.From, Parts: []model.Part{model.Text{Text: text}}}
 	return a.record(event.Replied{
-		Message: m, Usage: r.Usage, Stop: model.Cut, Cost: a.Model.Price.Cost(r.Usage),
+		Message: m, Usage: r.Usage, Stop: model.Cut, Cost: a.Model.Cost(r.Usage),
 	})
 }
 

@@ -28,24 +28,6 @@ type Provider interface {
 // ErrOverflow reports a request that is too long for the model.
 var ErrOverflow = errors.New("request exceeds the context window")
 
-// Info is what is known of a model.
-type Info struct {
-	Name              string // "anthropic/claude-..."
-	Window, MaxOutput int    // tokens
-	Price             Price
-}
-
-// A Price is what a million tokens cost, in micro-cents (a dollar is
-// 100,000,000); zero if unknown.
-type Price struct{ Input, Cached, CacheWrite, Output int64 }
-
-// Cost returns what u costs, in micro-cents, rounded up.
-func (p Price) Cost(u Usage) int64 {
-	sum := p.Input*int64(u.Input) + p.Cached*int64(u.Cached) +
-		p.CacheWrite*int64(u.CacheWrite) + p.Output*int64(u.Output)
-	return (sum + 999_999) / 1_000_000
-}
-
 // A Request is everything the model sees.
 type Request struct {
 	Model     string          `json:"model"`
