@@ -32,22 +32,24 @@ type order struct {
 	Dir  string
 	More int // files beyond the first three that the program gets
 
-	Alone bool // init is process 1 of a namespace
-	User  bool // in a new namespace of users, as whoever started us
-	UID   int
-	GID   int
-	View  *view // of the files; nil leaves all as it is
-	Wall  *wall // what Landlock lets through; nil is all
-	Lo    bool  // bring up the loopback device
-	Lock  *lock // the last step; nil leaves all powers
-	Limit Limits
-	Watch bool // Limit.Memory is for init to see to
+	Alone  bool // init is process 1 of a namespace
+	User   bool // in a new namespace of users, as whoever started us
+	UID    int
+	GID    int
+	View   *view // of the files; nil leaves all as it is
+	Wall   *wall // what Landlock lets through; nil is all
+	Lo     bool  // bring up the loopback device
+	Listen bool  // for the proxy
+	Lock   *lock // the last step; nil leaves all powers
+	Limit  Limits
+	Watch  bool // Limit.Memory is for init to see to
 }
 
-// A word is what init says to the agent: Ready, then Started or Failed, and
-// Ended.
+// A word is what init says to the agent: Ready, then Listens where it has to,
+// Started or Failed, and Ended.
 type word struct {
 	Ready   bool   `json:"ready,omitempty"`
+	Listens bool   `json:"listens,omitempty"` // and gives away its listener
 	Started bool   `json:"started,omitempty"`
 	Failed  string `json:"failed,omitempty"`
 	Errno   int    `json:"errno,omitempty"`
@@ -150,6 +152,7 @@ func (i *initial) prepare() error {
 		{"close the memory", func() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }, true}, // to the program; mapUser needs it open
 		{"mount", func() error { return i.View.mount() }, i.View != nil},
 		{"bring up the loopback device", raiseLo, i.Lo},
+		{"listen for the proxy", i.listen, i.Listen},
 		{"adopt", func() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }, !i.Alone},
 		{"bound", i.Limit.apply, true},
 		{"enter " + i.Dir, func() error { return os.Chdir(i.Dir) }, true},

@@ -79,6 +79,7 @@ type Exit struct {
 	Left      bool          `json:"left,omitempty"`      // what it left running was ended with it
 	Memory    bool          `json:"memory,omitempty"`    // something was killed because its limit of memory, or of processes, was reached
 	Made      []string      `json:"made,omitempty"`      // protected paths that were not there before
+	Refused   []string      `json:"refused,omitempty"`   // hosts that it asked for and was not let reach, with the reason if it is not that they were not granted
 	Profile   string        `json:"profile"`             // what held it: a Profile, with what was opened
 }
 

@@ -3,11 +3,13 @@ package process
 import (
 	"cmp"
 	"errors"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/world/process/proxy"
 )
 
 // ErrUnheld is returned by Run for what nothing would hold, where a sandbox is
@@ -28,8 +30,10 @@ type Sandbox struct {
 	Secrets   []string // what only a command that is allowed to read it may see
 	Protected []string // below Root: read-only, unless a command is allowed to write just that
 	Limits    Limits
-	Required  bool    // run nothing that nothing holds
-	Only      Profile // the one profile to use, instead of the best that works; "" is any
+	Upstream  *url.URL // the proxy that this machine reaches hosts through; nil is none
+	Direct    []string // domains that it reaches without
+	Required  bool     // run nothing that nothing holds
+	Only      Profile  // the one profile to use, instead of the best that works; "" is any
 }
 
 // Limits bound what a command and all that it starts may use. 0 is no limit.
@@ -59,7 +63,8 @@ type grant struct {
 	exactly  []string // all paths that are written, but for trees that hold more
 	reads    []string
 	git      bool
-	network  bool
+	network  bool     // all of it
+	hosts    []string // of the network
 }
 
 // grant returns what allowed lets through. A command is not held to paths inside
@@ -93,6 +98,9 @@ func (s Sandbox) grant(allowed effect.Set) grant {
 			g.git, g.inside = true, true
 		case effect.Network:
 			g.network = g.network || e.On == ""
+			if name, ok := proxy.Name(e.On); ok && name == e.On && !slices.Contains(g.hosts, name) {
+				g.hosts = append(g.hosts, name)
+			}
 		default:
 			g.anything = true
 		}
@@ -122,7 +130,7 @@ func (h *Host) Confines(effects effect.Set) bool {
 	case Full, Bubblewrap, Namespaces:
 		return true
 	case Landlock: // what may write somewhere could change modes and owners everywhere
-		return !g.inside && len(g.outside) == 0 && !g.network
+		return !g.inside && len(g.outside) == 0 && !g.network && len(g.hosts) == 0
 	}
 	return false
 }

@@ -39,6 +39,9 @@ func (e Exit) Hint(stderr []byte) string {
 	case e.Signal == "SIGSYS":
 		return "the sandbox refuses programs of another architecture"
 	}
+	if len(e.Refused) > 0 {
+		return "the sandbox let it reach no " + strings.Join(e.Refused, ", ")
+	}
 	for i, pattern := range blocked {
 		m := regexp.MustCompile(pattern).FindStringSubmatch(text) // rarely: not worth the start of every run
 		switch {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/belay-agent/belay/internal/world/process/proxy"
 )
 
 const (
@@ -35,6 +38,8 @@ type cage struct {
 	theirs  []*os.File // what init gets of ours
 	absent  []string   // protected paths that were not there
 	bounds  *bounds
+	reaches *proxy.Options // what of the network it may reach; nil is none, or all
+	proxy   *proxy.Proxy
 	free    func() // gives back its place in the caches
 	last    word
 }
@@ -97,12 +102,15 @@ func (h *Host) cage(profile Profile, g grant, cmd *exec.Cmd, mark string) (k *ca
 			return nil, err
 		}
 	case Landlock:
+		g.network = g.network || len(g.hosts) > 0 // it cannot tell hosts apart
 		o.Env = append(append(o.Env, cold(tmp)...), "TMPDIR="+tmp)
 		o.Lock = &lock{Inet: g.network, Modes: g.inside || len(g.outside) > 0}
 	}
 	o.Wall = scene.wall(o.Alone)
 	if g.network {
 		k.profile += ", network open"
+	} else {
+		k.reach(g.hosts, h.sandbox, &o)
 	}
 	k.bounds = h.bind(&o)
 	return k, k.connect(o, cmd, program, mark)
@@ -175,6 +183,9 @@ func (k *cage) begin(cmd *exec.Cmd, err error) error {
 	if err == nil {
 		first, err = k.hear()
 	}
+	if err == nil && first.Listens {
+		first, err = k.hear()
+	}
 	switch {
 	case err != nil:
 		err = fmt.Errorf("set up a sandbox: %w", err)
@@ -203,9 +214,15 @@ func (u *unset) Unwrap() error { return u.errno }
 
 func (k *cage) hear() (w word, err error) {
 	b := make([]byte, wordMax)
-	n, err := k.agent.Read(b)
+	n, f, err := k.receive(b)
+	if f != nil {
+		err = errors.Join(err, k.serve(f))
+	}
 	if err != nil {
 		return w, err
+	}
+	if n == 0 {
+		return w, io.EOF
 	}
 	return w, json.Unmarshal(b[:n], &w)
 }
@@ -221,6 +238,7 @@ func (k *cage) end(e *Exit, s *os.ProcessState) {
 		e.Code, e.Signal = statusOf(syscall.WaitStatus(last.Status))
 		e.Left, e.Memory = last.Left, last.Greedy
 	}
+	e.Refused = k.refused()
 	e.Memory = k.bounds.end() || e.Memory
 	for _, path := range k.absent {
 		if _, err := os.Lstat(path); err == nil {
@@ -236,6 +254,10 @@ func (k *cage) close() {
 	}
 	closeAll(k.theirs...)
 	closeAll(k.agent)
+	if k.proxy != nil {
+		k.proxy.Close()
+		k.proxy = nil
+	}
 	k.bounds.end()
 	if k.free != nil {
 		k.free()
