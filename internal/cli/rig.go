@@ -252,13 +252,18 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 	if dir := s.store().dir; r.kept {
 		spool = filepath.Join(dir, r.id, "spool")
 	}
-	host, err := s.sandbox(r.workspace.Root()).Open(spool)
+	box := s.sandbox(r.workspace.Root())
+	box.Required = r.settings.RequireSandbox
+	host, err := box.Open(spool)
 	if err != nil {
 		return nil, err
 	}
 	r.host = host
 	o.interrupts.killing(host.Kill)
 	r.closers = append(r.closers, host.Close)
+	if box.Required && host.Profile() == process.None {
+		return nil, usage("require_sandbox is set, and nothing here holds commands; belay doctor says why")
+	}
 	env := s.childEnv(r.settings)
 	shell, err := process.Shell(env)
 	if err != nil {

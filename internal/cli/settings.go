@@ -9,14 +9,17 @@ import (
 
 // Settings are what a person can set, as they are in effect.
 type Settings struct {
-	Model     string // "provider/name" or "script:FILE"; "" leaves the choice to Belay
-	Mode      policy.Mode
-	Effort    string // of reasoning: "", low, medium, high
-	Limits    agent.Limits
-	Breaker   agent.Breaker
-	Rules     []policy.Rule // of the user and of a trusted project
-	Pass      []string      // names of variables that commands get beside the usual ones
-	Bash      Bash
+	Model   string // "provider/name" or "script:FILE"; "" leaves the choice to Belay
+	Mode    policy.Mode
+	Effort  string // of reasoning: "", low, medium, high
+	Limits  agent.Limits
+	Breaker agent.Breaker
+	Rules   []policy.Rule // of the user and of a trusted project
+	Pass    []string      // names of variables that commands get beside the usual ones
+	Bash    Bash
+
+	RequireSandbox bool // run no command that nothing holds
+
 	Patch     bool                // edit_format is patch
 	Providers map[string]Provider // by name
 }

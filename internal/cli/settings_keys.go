@@ -80,6 +80,8 @@ func knobs() []knob {
 			func(s *Settings, next time.Duration) bool { return lowers(s.Bash.Timeout, next) }),
 		scalarKnob("bash.covered", asText, func(s *Settings) *bool { return &s.Bash.Covered }, parseCovered, showCovered,
 			func(_ *Settings, run bool) bool { return !run }),
+		scalarKnob("require_sandbox", asText, func(s *Settings) *bool { return &s.RequireSandbox }, parseYes, showYes,
+			func(_ *Settings, required bool) bool { return required }),
 	}
 }
 
@@ -345,4 +347,15 @@ func showSpan(d time.Duration) string {
 		return "none"
 	}
 	return d.String()
+}
+
+func parseYes(text string) (bool, error) {
+	return text == "yes", oneOf(text, "no", "yes")
+}
+
+func showYes(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
 }

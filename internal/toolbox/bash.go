@@ -207,6 +207,11 @@ func notRun(c process.Command, err error) (tool.Result, error) {
 			Kind: tool.Unavailable, Message: fmt.Sprintf("the command was not started: %v", process.ErrMany),
 			Hint: "stop some of them with Process", Retry: true,
 		}
+	case errors.Is(err, process.ErrUnheld):
+		return tool.Result{}, &tool.Failure{
+			Kind: tool.Denied, Message: "the command was not started: the settings require a sandbox, and none would hold it",
+			Hint: "split it into commands of which it is clear what they do",
+		}
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return tool.Result{}, &tool.Failure{
 			Kind:    tool.Unavailable,
