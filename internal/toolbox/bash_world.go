@@ -12,18 +12,17 @@ import (
 // World is what a command line that o runs in w depends on. Its answers can be
 // changed by others at any time: it is for policy, what acts is confined on its own.
 func World(w *workspace.Workspace, o BashOptions) shell.World {
-	root := w.Root()
 	return shell.World{
 		Resolve: func(path string) (string, bool) {
 			inside, err := w.Resolve(path)
 			if err == nil {
 				return inside, true
 			}
-			return outside(root, path), false
+			return outside(w.Root(), path), false
 		},
-		Look:  func(program string) (string, bool) { return lookUp(root, program, o.Env) },
-		Glob:  func(pattern string) []string { return expand(root, pattern) },
-		Plain: func(dir string) bool { return plainGit(root, dir) },
+		Look:  func(program string) (string, bool) { return lookUp(w.Root(), program, o.Env) },
+		Glob:  func(pattern string) []string { return expand(w.Root(), pattern) },
+		Plain: func(dir string) bool { return plainGit(w.Root(), dir) },
 		POSIX: len(o.Shell) == 0 || filepath.Base(o.Shell[0]) != "bash",
 	}
 }
