@@ -31,7 +31,12 @@ type witness struct {
 
 func newWitness(t *testing.T) witness {
 	t.Helper()
-	w := witness{path: filepath.Join(t.TempDir(), "fifo")}
+	return newWitnessIn(t, t.TempDir())
+}
+
+func newWitnessIn(t *testing.T, dir string) witness {
+	t.Helper()
+	w := witness{path: filepath.Join(dir, "fifo")}
 	if err := syscall.Mkfifo(w.path, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +100,58 @@ func TestPromise_P13_ReducedWithoutCgroups(t *testing.T) {
 		}
 		cancel()
 		w.gone(t)
+	}
+}
+
+// TestPromise_P13_NoHostileShapeOutlivesASandbox is the same where a sandbox holds
+// the commands.
+func TestPromise_P13_NoHostileShapeOutlivesASandbox(t *testing.T) {
+	for _, p := range []process.Profile{process.Full, process.Namespaces, process.Landlock} {
+		t.Run(string(p), func(t *testing.T) {
+			root := outside(t)
+			h := held(t, p, process.Sandbox{Root: root, Writable: []string{filepath.Dir(os.Args[0])}})
+			for i, shape := range hostile {
+				dir := filepath.Join(root, strconv.Itoa(i))
+				if err := os.Mkdir(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				w := newWitnessIn(t, dir)
+				ctx, cancel := context.WithCancel(t.Context())
+				c := leaking(t, w, shape)
+				c.Dir, c.Allowed, c.Output = dir, writes, &seen{wake: cancel}
+				c.Timeout = 2 * time.Second // for what the sandbox does not let it do
+				e, err := h.Run(ctx, c)
+				cancel()
+				if err != nil || !e.Cancelled && !e.TimedOut {
+					t.Errorf("%s: %s, %v", shape, brief(e), err)
+				}
+				w.goneAtOnce(t, shape)
+			}
+		})
+	}
+}
+
+// What a host reports of a command it reports from a sandbox too.
+func TestR130_R131_R145_ASandboxChangesNoneOfIt(t *testing.T) {
+	root := outside(t)
+	h := held(t, process.Full, process.Sandbox{Root: root})
+	c := staged(t, "echo out; echo err >&2; false | true | (exit 3)")
+	c.Dir, c.Allowed = root, writes
+	if e := run(t, h, c); !slices.Equal(e.Stages, []int{1, 0, 3}) || string(e.Err.Head) != "err\n" || e.Code != 3 {
+		t.Errorf("%s: stages %v, stderr %q", brief(e), e.Stages, e.Err.Head)
+	}
+	for _, size := range []*process.Size{nil, {Rows: 30, Columns: 90}} {
+		c = staged(t, "stty size; read -r x; echo \"got $x\"; sleep 300")
+		c.Dir, c.Allowed, c.Input, c.Terminal = root, writes, true, size
+		p := start(t, h, c)
+		if _, err := p.Write([]byte("some\n")); err != nil {
+			t.Fatal(err)
+		}
+		if size != nil {
+			shows(t, p, "30 90")
+		}
+		shows(t, p, "got some")
+		p.Stop()
 	}
 }
 
