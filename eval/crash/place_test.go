@@ -44,8 +44,10 @@ func template(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-q", "-m", "first"}} {
-		args = append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)
+	for _, args := range [][]string{
+		{"init", "-q"}, {"config", "user.name", "t"}, {"config", "user.email", "t@example.com"},
+		{"add", "-A"}, {"commit", "-q", "-m", "first"},
+	} {
 		c := exec.Command("git", args...)
 		c.Dir = dir
 		if out, err := c.CombinedOutput(); err != nil {
