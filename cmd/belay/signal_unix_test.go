@@ -108,7 +108,7 @@ func TestSignalEndsTheTurn(t *testing.T) {
 			model := p.play(t, `say: I wait.
 call: Read {"path": "a.txt"}
 call: Bash {"command": "`+tc.command+`"}
-call: Bash {"command": "touch never"}`)
+call: Bash {"command": "touch woke never"}`)
 			c := p.command(t, "run", "--mode", "full", "-m", model, "wait")
 			var errs strings.Builder
 			c.Stderr = &errs
@@ -185,7 +185,7 @@ func TestSignalEndsToolCall(t *testing.T) {
 	p := newPlace(t)
 	up := p.gate(t)
 	c := p.command(t, "tool", "call", "--mode", "full",
-		"Bash", `{"command":"echo up > ../gate; sleep 99; touch woke"}`, "Bash", `{"command":"touch never"}`)
+		"Bash", `{"command":"echo up > ../gate; sleep 99; touch woke"}`, "Bash", `{"command":"touch woke never"}`)
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
 	start(t, c)
@@ -292,7 +292,7 @@ func TestBug_U02_ClosedPipe(t *testing.T) {
 	up := p.gate(t)
 	model := p.play(t,
 		`call: Bash {"command": "sleep 99 & echo up > ../gate; read x < ../release"}`,
-		`call: Bash {"command": "touch never"}`)
+		`call: Bash {"command": "touch woke never"}`)
 	release := filepath.Join(p.dir, "../release")
 	if err := syscall.Mkfifo(release, 0o600); err != nil {
 		t.Fatal(err)

@@ -112,7 +112,7 @@ func TestR116_UndoOnTheCommandLine(t *testing.T) {
 	if status, _ := y.belay("undo"); status != exitUsage {
 		t.Errorf("without a session: %d", status)
 	}
-	y.play(`Read {"path":"a.txt"}`, `Edit {"path":"a.txt","old":"two","new":"TWO"}`, `Bash {"command":"rm b.txt; mkdir d; echo x > d/x"}`)
+	y.play(`Read {"path":"a.txt"}`, `Edit {"path":"a.txt","old":"two","new":"TWO"}`, `Bash {"command":"perl -e 'unlink q(b.txt)'; mkdir d; echo x > d/x"}`)
 	y.write("a.txt", "one\nTWO\nthree\nmine\n")
 	check := func(a, b, x string) {
 		t.Helper()
@@ -164,7 +164,7 @@ func TestR116_UndoOnTheCommandLine(t *testing.T) {
 func TestR116_AForkUndoesWhatItsParentDid(t *testing.T) {
 	y := newYard(t)
 	y.write("a", "1\n2\n3\n")
-	y.play(`Read {"path":"a"}`, `Edit {"path":"a","old":"2","new":"two"}`, `Bash {"command":"rm a"}`)
+	y.play(`Read {"path":"a"}`, `Edit {"path":"a","old":"2","new":"two"}`, `Bash {"command":"perl -e 'unlink q(a)'"}`)
 	status, fork := y.belay("fork")
 	if status != exitDone {
 		t.Fatalf("fork: %d", status)
@@ -191,7 +191,7 @@ func TestR117_UndoLeavesTheUsersGitAlone(t *testing.T) {
 	y.write("untracked", "u\n")
 	y.write(".git/index.lock", "") // the user's, old or not
 	before := y.snapshot(".git")
-	y.play(`Read {"path":"a"}`, `Edit {"path":"a","old":"dirty","new":"agent"}`, `Bash {"command":"rm -f b untracked; echo more >> a"}`)
+	y.play(`Read {"path":"a"}`, `Edit {"path":"a","old":"dirty","new":"agent"}`, `Bash {"command":"perl -e 'unlink q(b), q(untracked)'; echo more >> a"}`)
 	if status, out := y.belay("undo"); status != exitDone {
 		t.Fatalf("undo: %d %s", status, out)
 	}

@@ -19,7 +19,7 @@ var secrets = []string{
 	"credentials.{json,toml,yml,yaml,ini,csv}", "credentials.tfrc.json", ".cargo/credentials",
 	".aws", ".azure", ".kube", ".docker/config.json", ".dockercfg",
 	".config/gcloud", ".config/gh/hosts.yml",
-	"etc/shadow", "etc/gshadow", "proc/*/environ",
+	"etc/shadow", "etc/gshadow", "proc/[0-9]*/environ",
 }
 
 // guarded are the paths whose content programs run or trust by themselves,

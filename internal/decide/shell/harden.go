@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
@@ -12,11 +14,11 @@ const Hardened = "git-hardened"
 
 // Environ returns what of an environment a script runs with, given its parts,
 // and the profile that this makes, "" if none. A script that may do more than
-// read has all of env. One that only reads has nothing that could make a program
+// read has all of env, and so has one that is there to show it. One that only reads has nothing that could make a program
 // do more; and its git commands, if it has some, get settings with which they
 // run, write and reach nothing: the profile is then Hardened.
 func Environ(parts []tool.Part, env []string) (clean []string, profile string) {
-	if len(parts) == 0 || !onlyRead(parts) {
+	if len(parts) == 0 || !onlyRead(parts) || showsEnvironment(parts) && !usesGit(parts) {
 		return env, ""
 	}
 	for _, kv := range env {
@@ -49,6 +51,13 @@ var settings = [...]string{
 	"gpg.ssh.program=false", "gpg.x509.program=false", "protocol.allow=never", "submodule.recurse=false",
 	"diff.autoRefreshIndex=false", "diff.ignoreSubmodules=all", "status.submoduleSummary=false", "maintenance.auto=false", "gc.auto=0",
 	"column.ui=never", "color.ui=false", "safe.bareRepository=explicit",
+}
+
+// showsEnvironment reports whether a part is there to show what commands get.
+func showsEnvironment(parts []tool.Part) bool {
+	return slices.ContainsFunc(parts, func(p tool.Part) bool {
+		return slices.Contains(p.Effects, effect.Effect{Kind: effect.Read, On: "/proc/self/environ"})
+	})
 }
 
 func usesGit(parts []tool.Part) bool {

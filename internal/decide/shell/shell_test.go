@@ -168,6 +168,9 @@ func TestEnviron(t *testing.T) {
 	if got, profile := shell.Environ(parts("ls"), env); !slices.Equal(got, env[:3]) || profile != "" {
 		t.Errorf("ls: %q %v", profile, got)
 	}
+	if got, profile := shell.Environ(parts("env | sort"), env); !slices.Equal(got, env) || profile != "" {
+		t.Errorf("what shows the environment: %q, %q", got, profile)
+	}
 	got, profile := shell.Environ(parts("git status | cat"), env)
 	if profile != shell.Hardened || !slices.Contains(got, "GIT_OPTIONAL_LOCKS=0") || slices.Contains(got, "GIT_PAGER=x") {
 		t.Errorf("git: %q %v", profile, got)
