@@ -167,7 +167,7 @@ func (r *round) worker(t *task) func() tool.Result {
 			}
 		}
 		result = r.told(r.aftermath(t.call.ID, env.Allowed, result))
-		result.Confined = plan.Profile
+		result.Confined = cmp.Or(result.Confined, plan.Profile)
 		result.Metrics = &tool.Metrics{Milliseconds: time.Since(began).Milliseconds()}
 		return result
 	}
