@@ -28,7 +28,7 @@ type lab struct {
 	dir, base, mount string // base is the image as it was before the session
 	disk             *power.Disk
 	st               *stage
-	from             int // entries of the log before the session began
+	from, to         int // how long the log was when the session began, and when it had ended
 	told             []witness
 	free             []string        // names of files that commands write
 	versions         map[string]bool // digests of all that files may hold
@@ -162,7 +162,7 @@ func (l *lab) record(t *testing.T, binary string, before []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%s: %s, of which %d are of the session; %d events", l.fsys.name, &l.disk.Log, l.disk.Len()-l.from, len(l.told))
+	t.Logf("%s: %s, of which %d are of the session; %d events", l.fsys.name, &l.disk.Log, l.to-l.from, len(l.told))
 }
 
 // logged calls f while a copy of the base is mounted, and what the disk is sent is
@@ -183,7 +183,9 @@ func (l *lab) logged(f func() error) error {
 				return err
 			}
 			l.from = l.disk.Len()
-			return f()
+			err := f()
+			l.to = l.disk.Len() // an ext4 that is unmounted writes its superblock, which may not be torn
+			return err
 		})
 	})
 	if err := errors.Join(err, l.disk.Close()); err != nil {

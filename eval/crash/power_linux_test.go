@@ -74,7 +74,7 @@ func TestPromise_P03_PowerCutsOfRecovery(t *testing.T) {
 			l.record(t, binary(t, plain), nil)
 			r := rand.New(rand.NewPCG(seed(t), 6))
 			var y total
-			for _, after := range l.points(r, l.disk.Len()-l.from) {
+			for _, after := range l.points(r, l.to-l.from) {
 				if y.cuts >= fsys.cuts/2 {
 					break
 				}
@@ -168,7 +168,7 @@ func (y *total) String() string {
 // of them once before any twice.
 func (l *lab) points(r *rand.Rand, n int) (after []int) {
 	for len(after) < n {
-		for _, i := range r.Perm(l.disk.Len() - l.from) {
+		for _, i := range r.Perm(l.to - l.from) {
 			after = append(after, l.from+1+i)
 		}
 	}
@@ -192,7 +192,7 @@ func (l *lab) cut(r *rand.Rand, n int, y *total) {
 			wrong = append(wrong, err.Error())
 		}
 		for _, w := range wrong {
-			y.wrong = append(y.wrong, fmt.Sprintf("%s, cut after %d of %d: %s", l.fsys.name, after, l.disk.Len(), w))
+			y.wrong = append(y.wrong, fmt.Sprintf("%s, cut after %d of %d: %s", l.fsys.name, after, l.to, w))
 		}
 	}
 }
