@@ -28,6 +28,12 @@ func TestMain(m *testing.M) {
 		case "hog":
 			hog()
 			return
+		case "world":
+			playWorld()
+			return
+		case "fetch":
+			fetch(os.Args[1])
+			return
 		}
 		if shape, ok := strings.CutPrefix(role, "leak "); ok {
 			leak(shape)

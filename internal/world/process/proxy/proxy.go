@@ -119,6 +119,10 @@ func (p *Proxy) handler(forward http.Handler) http.Handler {
 		case r.URL.Scheme != "http" || r.URL.Host == "":
 			http.Error(w, "this is a proxy: it takes whole http URLs, and CONNECT", http.StatusBadRequest)
 		default:
+			if name, ok := Name(r.URL.Hostname()); !ok || !p.granted[name] { // before anybody reads another name in it
+				p.fail(w, &refusal{clip(r.URL.Hostname()), ungranted})
+				return
+			}
 			forward.ServeHTTP(w, r)
 		}
 	})
