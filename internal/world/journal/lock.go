@@ -31,7 +31,7 @@ func acquire(dir string, now time.Time) (*lock, error) {
 	if err := ours(f); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	held, err := hold(f)
+	held, err := holdSoon(f)
 	switch {
 	case err != nil:
 		err = &NoLock{Dir: dir, Err: err}
@@ -46,9 +46,28 @@ func acquire(dir string, now time.Time) (*lock, error) {
 	return &lock{f}, nil
 }
 
+// parting is how long what a process had just begun to start, when it ended, may
+// hold on to its lock: until then it is a copy of that process, and shares what
+// is open. In namespaces of its own that takes some time on a busy machine.
+const parting = 2 * time.Second
+
+// holdSoon is hold, but waits for what goes by itself.
+func holdSoon(f *os.File) (held bool, err error) {
+	end := time.Now().Add(parting)
+	for {
+		if held, err = hold(f); held || err != nil || time.Now().After(end) {
+			return held, err
+		}
+		if l, ok := errors.AsType[*Locked](holding(f)); !ok || l.Now != Vanished {
+			return false, nil
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 func holding(f *os.File) error {
 	var h holder
-	b, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 4<<10))
 	if err == nil && json.Unmarshal(b, &h) != nil {
 		h = holder{} // it has just come, or just gone
 	}
