@@ -19,15 +19,21 @@ type messages struct {
 	name      string // "anthropic/claude-..."
 	maxOutput int    // where the request does not say; the API wants one
 	post      *transport
+	lost      shed
 }
 
 // Stream implements model.Provider.
 func (m *messages) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
-	body, err := m.encode(req)
-	if err != nil {
-		return func(yield func(model.Delta, error) bool) { yield(nil, err) }
-	}
-	return m.post.stream(ctx, body, func() listener { return newMessagesListener(m.name, req) })
+	return m.post.shedding(ctx, &m.lost, messagesSheds, func() (sending, error) {
+		body, places, err := m.encode(req)
+		return sending{body, places, func() listener { return newMessagesListener(m.name, req) }}, err
+	})
+}
+
+// messagesSheds are what models are known to refuse of a request.
+var messagesSheds = []shedding{
+	{noSchema, pattern(`output_config\.format|output_format|structured output`)},
+	{noEffort, pattern(`(?i)\beffort\b|adaptive|output_config|thinking: |does not support thinking`)},
 }
 
 // What stays the same from step to step stands first; the SDK would put the
@@ -70,42 +76,49 @@ type messagesBlock struct {
 	CacheControl *anthropic.CacheControlEphemeralParam `json:"cache_control,omitempty"`
 }
 
-// encode checks req and returns its body.
-func (m *messages) encode(req *model.Request) ([]byte, error) {
+// encode checks req and returns its body, and where in req its blocks come from.
+func (m *messages) encode(req *model.Request) ([]byte, *sites, error) {
 	speeches, err := sendable(req, m.name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := messagesRequest{Model: bareModel(req.Model, m.name), MaxTokens: req.MaxOutput, Stream: true}
 	if out.MaxTokens == 0 {
 		out.MaxTokens = m.maxOutput
 	}
-	if err := out.configure(req); err != nil {
-		return nil, err
+	if err := out.configure(req, &m.lost); err != nil {
+		return nil, nil, err
 	}
+	places := &sites{}
+	places.know(speeches)
 	mark := lastStable(speeches, req.Stable)
 	for i, s := range speeches {
 		blocks, err := messagesBlocks(req, s, i == mark)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if n := len(out.Messages); n > 0 && out.Messages[n-1].Role == string(s.role) {
-			out.Messages[n-1].Content = append(out.Messages[n-1].Content, blocks...)
-		} else {
-			out.Messages = append(out.Messages, messagesTurn{Role: string(s.role), Content: blocks})
+		if n := len(out.Messages); n == 0 || out.Messages[n-1].Role != string(s.role) {
+			out.Messages = append(out.Messages, messagesTurn{Role: string(s.role)})
+			places.item()
+		}
+		last := len(out.Messages) - 1
+		out.Messages[last].Content = append(out.Messages[last].Content, blocks...)
+		for _, p := range s.parts {
+			places.items[last] = append(places.items[last], p.place)
 		}
 	}
-	return marshal(out)
+	body, err := marshal(out)
+	return body, places, err
 }
 
 // configure fills in what stands before the messages. The cache mark at the end
 // of the system prompt covers the tools too.
-func (out *messagesRequest) configure(req *model.Request) error {
-	if req.Effort != "" {
+func (out *messagesRequest) configure(req *model.Request, lost *shed) error {
+	if req.Effort != "" && !lost.has(noEffort) {
 		out.Thinking = &anthropic.ThinkingConfigParamUnion{OfAdaptive: &anthropic.ThinkingConfigAdaptiveParam{}}
 		out.OutputConfig = &anthropic.OutputConfigParam{Effort: anthropic.OutputConfigEffort(req.Effort)}
 	}
-	if len(req.Schema) > 0 {
+	if len(req.Schema) > 0 && !lost.has(noSchema) {
 		if out.OutputConfig == nil {
 			out.OutputConfig = &anthropic.OutputConfigParam{}
 		}

@@ -18,11 +18,12 @@ type messagesListener struct {
 	message anthropic.Message
 	args    map[int64]*strings.Builder // of calls, by block
 	order   map[int64]int              // of calls, by block
+	open    map[int64]bool             // calls that have not ended
 	stopped bool
 }
 
 func newMessagesListener(from string, req *model.Request) *messagesListener {
-	return &messagesListener{from: from, req: req, args: map[int64]*strings.Builder{}, order: map[int64]int{}}
+	return &messagesListener{from: from, req: req, args: map[int64]*strings.Builder{}, order: map[int64]int{}, open: map[int64]bool{}}
 }
 
 func (l *messagesListener) hear(f frame) ([]model.Delta, error) {
@@ -68,6 +69,7 @@ func (l *messagesListener) deltas(e anthropic.MessageStreamEventUnion) []model.D
 	case "message_start": // what came before it is no part of it
 		clear(l.args)
 		clear(l.order)
+		clear(l.open)
 	case "content_block_start":
 		switch e.ContentBlock.Type {
 		case "text":
@@ -75,10 +77,12 @@ func (l *messagesListener) deltas(e anthropic.MessageStreamEventUnion) []model.D
 				return []model.Delta{model.TextDelta{Text: e.ContentBlock.Text}}
 			}
 		case "tool_use":
-			l.order[e.Index] = len(l.order)
+			l.order[e.Index], l.open[e.Index] = len(l.order), true
 			l.args[e.Index] = &strings.Builder{}
 			return []model.Delta{model.CallDelta{Index: l.order[e.Index], Tool: e.ContentBlock.Name}}
 		}
+	case "content_block_stop":
+		delete(l.open, e.Index)
 	case "content_block_delta":
 		switch e.Delta.Type {
 		case "text_delta":
@@ -101,9 +105,14 @@ func (l *messagesListener) complete() (ended, over bool) {
 	return l.stopped && known, l.stopped
 }
 
+// stop says why the reply ended. One that claims to be done while a call is open
+// has not.
 func (l *messagesListener) stop() (stop model.Stop, known bool) {
 	switch l.message.StopReason {
 	case anthropic.StopReasonEndTurn, anthropic.StopReasonStopSequence, anthropic.StopReasonToolUse:
+		if len(l.open) > 0 {
+			return model.Cut, false
+		}
 		if len(l.args) > 0 {
 			return model.Calls, true
 		}

@@ -57,7 +57,7 @@ func TestChatDialects(t *testing.T) {
 			delta(`{"tool_calls":[{"index":1,"function":{"arguments":":2}"}},{"index":0,"function":{"arguments":":1}"}}]}`),
 			finish("tool_calls"),
 		}, []model.Part{call("Read", `{"a":1}`), call("Bash", `{"b":2}`)}, model.Calls},
-		{"reasoning by another name", []string{delta(`{"reasoning":"hm"}`), delta(`{"content":"a"}`), finish("stop")}, []model.Part{model.Reasoning{Text: "hm"}, model.Text{Text: "a"}}, model.End},
+		{"reasoning by another name", []string{delta(`{"reasoning":"hm"}`), delta(`{"content":"a"}`), finish("stop")}, []model.Part{model.Reasoning{Text: "hm", Raw: json.RawMessage(`{"reasoning":"hm"}`)}, model.Text{Text: "a"}}, model.End},
 		{"content in blocks", []string{delta(`{"content":[{"type":"text","text":"a"}]}`), finish("stop")}, []model.Part{model.Text{Text: "a"}}, model.End},
 		{"a refusal", []string{delta(`{"refusal":"I will not"}`), finish("stop")}, []model.Part{model.Text{Text: "I will not"}}, model.Refused},
 		{"filtered", []string{delta(`{"content":"a"}`), finish("content_filter")}, []model.Part{model.Text{Text: "a"}}, model.Refused},

@@ -33,7 +33,7 @@ type Options struct {
 	// With API or BaseURL the part before the slash may be anything.
 	Name string
 
-	API     string // "openai" or "anthropic": the dialect, where Name does not say
+	API     string // one of APIs: the dialect, where Name does not say
 	BaseURL string // with or without /v1; "" means the usual one
 	Key     string // may be empty with a BaseURL
 	Setting string // where the user sets the key, for messages; "" means the usual variable
@@ -67,12 +67,7 @@ func Open(o Options) (model.Provider, model.Info, error) {
 		o.Client = &http.Client{Transport: &http.Transport{}}
 	}
 	t := &transport{client: staying(o.Client), key: o.Key, setting: o.Setting, model: o.Name, patience: o.Patience.withDefaults()}
-	if o.API == "anthropic" {
-		t.url, t.header = endpoint(base, "messages"), messagesHeader(o.Key)
-		return &messages{name: o.Name, maxOutput: info.MaxOutput, post: t}, info, nil
-	}
-	t.url, t.header = endpoint(base, "chat", "completions"), chatHeader(o.Key)
-	return &chat{name: o.Name, official: base.Host == "api.openai.com", post: t}, info, nil
+	return adapt(o, base, t, info), info, nil
 }
 
 // settle fills in what follows from the name.
@@ -99,11 +94,11 @@ func (o Options) settle() (Options, error) {
 			o.API = "anthropic"
 		}
 	}
-	if !slices.Contains([]string{"openai", "anthropic"}, o.API) {
-		return o, &model.BadRequest{Reason: fmt.Sprintf("API %q is not known", o.API), Hint: "use openai or anthropic"}
+	if !slices.Contains(APIs(), o.API) {
+		return o, &model.BadRequest{Reason: fmt.Sprintf("API %q is not known", o.API), Hint: "use " + strings.Join(APIs(), ", ")}
 	}
 	if o.Setting == "" {
-		o.Setting = strings.ToUpper(o.API) + "_API_KEY"
+		o.Setting = strings.ToUpper(prefix) + "_API_KEY"
 	}
 	if o.BaseURL == "" {
 		if usual == "" {
@@ -143,7 +138,11 @@ func endpoint(base *url.URL, call ...string) *url.URL {
 	u := *base
 	u.Path = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/"+strings.Join(call, "/"))
 	u.RawPath = ""
-	if !slices.ContainsFunc(strings.Split(u.Path, "/"), isVersion) {
+	switch {
+	case strings.Contains(u.Path, "/deployments/"): // of Azure; the version is in the query
+	case isAzure(u.Host) && u.Path == "":
+		call = append([]string{"openai", "v1"}, call...)
+	case !slices.ContainsFunc(strings.Split(u.Path, "/"), isVersion):
 		call = append([]string{"v1"}, call...)
 	}
 	return u.JoinPath(call...)

@@ -52,7 +52,7 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		{Options{Name: "anthropic/x"}, "no key for anthropic/x", "ANTHROPIC_API_KEY"},
 		{Options{Name: "anthropic/x", Setting: "providers.anthropic.key"}, "no key", "providers.anthropic.key"},
 		{Options{Name: "mine/x"}, `provider "mine"`, "providers.mine.base_url"},
-		{Options{Name: "mine/x", API: "soap", BaseURL: "http://a"}, `API "soap"`, "openai or anthropic"},
+		{Options{Name: "mine/x", API: "soap", BaseURL: "http://a"}, `API "soap"`, "openai, responses, anthropic, gemini"},
 		{Options{Name: "openai/x", BaseURL: "localhost:80"}, `base URL "localhost:80"`, "base URL"},
 		{Options{Name: "openai/x", BaseURL: "ftp://a"}, `base URL "ftp://a"`, "base URL"},
 		{Options{Name: "script:" + filepath.Join(t.TempDir(), "none.txtar")}, "no such file", "script:"},

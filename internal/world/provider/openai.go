@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"iter"
 	"net/http"
 	"strings"
-	"sync/atomic"
 
 	"github.com/belay-agent/belay/internal/contract/model"
 )
@@ -19,41 +17,27 @@ type chat struct {
 	name     string // "openai/gpt-..."
 	official bool   // the server is OpenAI's own
 	post     *transport
-	noUsage  atomic.Bool // the server does not know stream_options
+	lost     shed
 }
 
 // Stream implements model.Provider.
 func (c *chat) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
-	return func(yield func(model.Delta, error) bool) {
-		for {
-			asks := !c.noUsage.Load()
-			body, err := c.encode(req, asks)
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			listen := func() listener { return &chatListener{from: c.name, req: req} }
-			if again := c.forward(c.post.stream(ctx, body, listen), asks, yield); !again {
-				return
-			}
-			c.noUsage.Store(true)
-		}
-	}
+	return c.post.shedding(ctx, &c.lost, chatSheds, func() (sending, error) {
+		body, places, err := c.encode(req)
+		return sending{body, places, func() listener { return &chatListener{from: c.name, req: req} }}, err
+	})
 }
 
-// forward yields what stream does. It reports whether the server refused to
-// report usage, and nothing else, so that the request can go without.
-func (c *chat) forward(stream iter.Seq2[model.Delta, error], asks bool, yield func(model.Delta, error) bool) bool {
-	for d, err := range stream {
-		bad, ok := errors.AsType[*model.BadRequest](err)
-		if ok && asks && bad.Status >= 400 && (strings.Contains(bad.Reason, "stream_options") || strings.Contains(bad.Reason, "include_usage")) {
-			return true
-		}
-		if !yield(d, err) {
-			return false
-		}
-	}
-	return false
+// chatSheds are what servers are known to refuse of a request, each with the
+// words of the refusal.
+var chatSheds = []shedding{
+	{noUsage, pattern(`stream_options|include_usage`)},
+	{newLimit, pattern(`max_tokens.{0,80}max_completion_tokens`)},
+	{oldLimit, pattern(`max_completion_tokens`)},
+	{blankThought, pattern(`(?i)reasoning_content.{0,60}(missing|must be passed back)|missing.{0,10}reasoning_content`)},
+	{noReasoning, pattern(`reasoning_(content|details)|messages.{0,20}\breasoning\b`)},
+	{noEffort, pattern(`(?i)reasoning.?effort|does not support thinking`)},
+	{noSchema, pattern(`response_format|json_schema`)},
 }
 
 // What stays the same from step to step stands first, so that a request repeats
@@ -81,6 +65,7 @@ type answerFormat struct {
 
 type answerSchema struct {
 	Name   string          `json:"name"`
+	Strict bool            `json:"strict,omitempty"`
 	Schema json.RawMessage `json:"schema"`
 }
 
@@ -100,6 +85,15 @@ type chatMessage struct {
 	Content    any        `json:"content"` // a string, []chatBlock, or null beside calls alone
 	ToolCalls  []chatCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
+	chatThought
+}
+
+// A chatThought is reasoning as the server gave it, under the one name that it
+// has for it.
+type chatThought struct {
+	ReasoningContent json.RawMessage `json:"reasoning_content,omitempty"`
+	Reasoning        json.RawMessage `json:"reasoning,omitempty"`
+	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"`
 }
 
 type chatBlock struct {
@@ -116,6 +110,12 @@ type chatCall struct {
 	ID       string       `json:"id"`
 	Type     string       `json:"type"`
 	Function chatCallBody `json:"function"`
+	chatExtra
+}
+
+// A chatExtra is what a server wants back with the call that it came with.
+type chatExtra struct {
+	ExtraContent json.RawMessage `json:"extra_content,omitempty"`
 }
 
 type chatCallBody struct {
@@ -123,39 +123,45 @@ type chatCallBody struct {
 	Arguments string `json:"arguments"`
 }
 
-// encode checks req and returns its body.
-func (c *chat) encode(req *model.Request, usage bool) ([]byte, error) {
-	speeches, err := sendable(req, "")
+// encode checks req and returns its body, and where in req its messages come
+// from.
+func (c *chat) encode(req *model.Request) ([]byte, *sites, error) {
+	speeches, err := sendable(req, c.name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	out := chatRequest{Model: bareModel(req.Model, c.name), Stream: true, ReasoningEffort: req.Effort}
-	if usage {
+	out := chatRequest{Model: bareModel(req.Model, c.name), Stream: true}
+	if !c.lost.has(noUsage) {
 		out.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
-	if c.official {
+	if !c.lost.has(noEffort) {
+		out.ReasoningEffort = req.Effort
+	}
+	if (c.official || c.lost.has(newLimit)) && !c.lost.has(oldLimit) {
 		out.MaxCompletionTokens = req.MaxOutput
 	} else {
 		out.MaxTokens = req.MaxOutput
 	}
-	if len(req.Schema) > 0 {
-		out.ResponseFormat = &answerFormat{Type: "json_schema", JSONSchema: answerSchema{Name: "answer", Schema: req.Schema}}
+	if len(req.Schema) > 0 && !c.lost.has(noSchema) {
+		out.ResponseFormat = &answerFormat{Type: "json_schema", JSONSchema: answerSchema{Name: "answer", Strict: c.official && strictable(req.Schema), Schema: req.Schema}}
 	}
 	for _, s := range req.Tools {
 		out.Tools = append(out.Tools, chatTool{Type: "function", Function: chatFunction{Name: s.Name, Description: s.Description, Parameters: s.Input}})
 	}
+	w := chatWriter{req: req, lost: &c.lost}
+	w.sites.know(speeches)
 	if strings.TrimSpace(req.System) != "" {
-		out.Messages = append(out.Messages, chatMessage{Role: "system", Content: req.System})
+		w.put(chatMessage{Role: "system", Content: req.System})
 	}
-	w := chatWriter{req: req, out: out.Messages}
 	for _, s := range speeches {
 		if err := w.add(s); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	w.flush()
 	out.Messages = w.out
-	return marshal(out)
+	body, err := marshal(out)
+	return body, &w.sites, err
 }
 
 // marshal encodes v without the escapes that only a web page needs.
@@ -172,41 +178,59 @@ func marshal(v any) ([]byte, error) {
 // A chatWriter turns speeches into messages.
 type chatWriter struct {
 	req    *model.Request
+	lost   *shed
 	out    []chatMessage
+	sites  sites
 	images []chatBlock // of results; they follow the last of them
+	shown  []place     // of images
+}
+
+func (w *chatWriter) put(m chatMessage, at ...place) {
+	w.out = append(w.out, m)
+	w.sites.item(at...)
 }
 
 func (w *chatWriter) add(s speech) error {
 	if s.role == model.Assistant {
 		w.flush()
-		w.out = append(w.out, assistantMessage(s))
+		var at []place
+		for _, p := range s.parts {
+			at = append(at, p.place)
+		}
+		if m := w.assistant(s); m.Content != nil || len(m.ToolCalls) > 0 {
+			w.put(m, at...)
+		}
 		return nil
 	}
 	var blocks []chatBlock
+	var at []place
 	for _, p := range s.parts {
 		switch part := p.part.(type) {
 		case model.CallResult:
-			w.out = append(w.out, chatMessage{Role: "tool", Content: part.Text, ToolCallID: part.Call})
+			w.put(chatMessage{Role: "tool", Content: part.Text, ToolCallID: part.Call}, p.place)
 			for _, a := range part.Media {
 				image, err := openPicture(w.req, p.place, a)
 				if err != nil {
 					return err
 				}
 				w.images = append(w.images, chatBlock{Type: "text", Text: "Image from call " + part.Call + ":"}, image.chatBlock())
+				w.shown = append(w.shown, p.place, p.place)
 			}
 		case model.Text:
 			blocks = append(blocks, chatBlock{Type: "text", Text: part.Text})
+			at = append(at, p.place)
 		case model.Image:
 			image, err := openPicture(w.req, p.place, part.Artifact)
 			if err != nil {
 				return err
 			}
 			blocks = append(blocks, image.chatBlock())
+			at = append(at, p.place)
 		}
 	}
 	if len(blocks) > 0 {
 		w.flush()
-		w.out = append(w.out, chatMessage{Role: "user", Content: userContent(blocks)})
+		w.put(chatMessage{Role: "user", Content: userContent(blocks)}, at...)
 	}
 	return nil
 }
@@ -214,8 +238,8 @@ func (w *chatWriter) add(s speech) error {
 // flush sends the images of results, which a tool's message cannot hold.
 func (w *chatWriter) flush() {
 	if len(w.images) > 0 {
-		w.out = append(w.out, chatMessage{Role: "user", Content: w.images})
-		w.images = nil
+		w.put(chatMessage{Role: "user", Content: w.images}, w.shown...)
+		w.images, w.shown = nil, nil
 	}
 }
 
@@ -232,22 +256,37 @@ func userContent(blocks []chatBlock) any {
 	return strings.Join(texts, "\n\n")
 }
 
-func assistantMessage(s speech) chatMessage {
+// assistant writes what the model said. Its reasoning goes back beside calls,
+// where those servers want it that gave it; some refuse it anywhere else.
+func (w *chatWriter) assistant(s speech) chatMessage {
 	m := chatMessage{Role: "assistant"}
 	var text strings.Builder
+	var thought chatThought
 	for _, p := range s.parts {
 		switch p := p.part.(type) {
 		case model.Text:
 			text.WriteString(p.Text)
+		case model.Reasoning:
+			_ = json.Unmarshal(p.Raw, &thought) // ours; what is not leaves no thought
 		case model.Call:
-			m.ToolCalls = append(m.ToolCalls, chatCall{ID: p.ID, Type: "function", Function: chatCallBody{
-				Name: sentName(p.Tool), Arguments: string(sentArgs(p.Args)),
-			}})
+			call := chatCall{ID: p.ID, Type: "function", Function: chatCallBody{Name: sentName(p.Tool), Arguments: string(sentArgs(p.Args))}}
+			_ = json.Unmarshal(p.Raw, &call.chatExtra)
+			m.ToolCalls = append(m.ToolCalls, call)
 		}
 	}
 	if text.Len() > 0 {
 		m.Content = text.String()
 	}
+	if w.lost.has(noReasoning) {
+		return m
+	}
+	if len(m.ToolCalls) > 0 {
+		m.chatThought = thought
+		if w.lost.has(blankThought) && len(thought.ReasoningContent) == 0 {
+			m.ReasoningContent = json.RawMessage(`" "`)
+		}
+	}
+	m.ReasoningDetails = thought.ReasoningDetails
 	return m
 }
 
@@ -261,10 +300,19 @@ func bareModel(asked, own string) string {
 	return strings.TrimPrefix(asked, prefix+"/")
 }
 
-func chatHeader(key string) http.Header {
+// openAIHeader carries the key as the server at host wants it.
+func openAIHeader(host, key string) http.Header {
 	h := http.Header{"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}, "User-Agent": {userAgent}}
-	if key != "" {
+	switch {
+	case key == "":
+	case isAzure(host):
+		h.Set("Api-Key", key)
+	default:
 		h.Set("Authorization", "Bearer "+key)
 	}
 	return h
+}
+
+func isAzure(host string) bool {
+	return strings.HasSuffix(host, ".openai.azure.com") || strings.HasSuffix(host, ".cognitiveservices.azure.com") || strings.HasSuffix(host, ".services.ai.azure.com")
 }

@@ -3,6 +3,7 @@ package provider
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/model"
@@ -15,13 +16,13 @@ type chunk struct {
 	Choices []struct {
 		Index int `json:"index"`
 		Delta struct {
-			Content          json.RawMessage `json:"content"`
-			Refusal          json.RawMessage `json:"refusal"`
-			ReasoningContent json.RawMessage `json:"reasoning_content"`
-			Reasoning        json.RawMessage `json:"reasoning"`
-			ToolCalls        []chunkCall     `json:"tool_calls"`
+			Content   json.RawMessage `json:"content"`
+			Refusal   json.RawMessage `json:"refusal"`
+			ToolCalls []chunkCall     `json:"tool_calls"`
+			chatThought
 		} `json:"delta"`
-		FinishReason string `json:"finish_reason"`
+		FinishReason string      `json:"finish_reason"`
+		Usage        *chunkUsage `json:"usage"` // of Moonshot
 	} `json:"choices"`
 	Usage  *chunkUsage     `json:"usage"`
 	Error  json.RawMessage `json:"error"`
@@ -35,6 +36,7 @@ type chunkCall struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	} `json:"function"`
+	chatExtra
 }
 
 type chunkUsage struct {
@@ -46,6 +48,13 @@ type chunkUsage struct {
 	CompletionTokensDetails struct {
 		ReasoningTokens int `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
+	CachedTokens         int `json:"cached_tokens"`           // of Moonshot
+	PromptCacheHitTokens int `json:"prompt_cache_hit_tokens"` // of DeepSeek
+}
+
+func (u *chunkUsage) cached() int {
+	cached := max(u.PromptTokensDetails.CachedTokens, u.CachedTokens, u.PromptCacheHitTokens, 0)
+	return min(cached, u.PromptTokens)
 }
 
 // A draft is a call whose arguments still come.
@@ -53,19 +62,26 @@ type draft struct {
 	index    int // the server's
 	id, tool string
 	args     strings.Builder
+	extra    json.RawMessage
 }
+
+// said reports whether there is anything of a call: some servers send the place
+// for one, and then nothing.
+func (d *draft) said() bool { return d.tool != "" || d.args.Len() > 0 }
 
 // A chatListener makes a reply out of chunks.
 type chatListener struct {
 	from string
 	req  *model.Request
 
-	text, reasoning strings.Builder
-	refused         bool
-	drafts          []*draft
-	finish          string
-	usage           *chunkUsage
-	done            bool
+	text     strings.Builder
+	thinking thinking
+	thought  thought
+	refused  bool
+	drafts   []*draft
+	finish   string
+	usage    *chunkUsage
+	done     bool
 }
 
 func (l *chatListener) hear(f frame) ([]model.Delta, error) {
@@ -95,24 +111,38 @@ func (l *chatListener) hear(f frame) ([]model.Delta, error) {
 			continue
 		}
 		d := choice.Delta
-		if thought := plainText(d.ReasoningContent) + plainText(d.Reasoning); thought != "" {
-			l.reasoning.WriteString(thought)
-			deltas = append(deltas, model.ReasoningDelta{Text: thought})
+		if choice.Usage != nil {
+			l.usage = choice.Usage
 		}
-		refusal := plainText(d.Refusal)
-		l.refused = l.refused || refusal != ""
-		if said := plainText(d.Content) + refusal; said != "" {
-			l.text.WriteString(said)
-			deltas = append(deltas, model.TextDelta{Text: said})
+		deltas = append(deltas, l.think(l.thought.hear(d.chatThought))...)
+		deltas = append(deltas, l.think(l.thinking.hear(plainText(d.Content)))...)
+		if refusal := plainText(d.Refusal); refusal != "" {
+			l.refused = true
+			deltas = append(deltas, l.think("", refusal)...)
 		}
 		for _, call := range d.ToolCalls {
 			deltas = append(deltas, l.hearCall(call))
 		}
 		if choice.FinishReason != "" {
 			l.finish = choice.FinishReason
+			deltas = append(deltas, l.think(l.thinking.end())...)
 		}
 	}
 	return deltas, nil
+}
+
+// think takes what was thought and said.
+func (l *chatListener) think(thought, said string) []model.Delta {
+	var deltas []model.Delta
+	if thought != "" {
+		l.thought.text.WriteString(thought)
+		deltas = append(deltas, model.ReasoningDelta{Text: thought})
+	}
+	if said != "" {
+		l.text.WriteString(said)
+		deltas = append(deltas, model.TextDelta{Text: said})
+	}
+	return deltas
 }
 
 // hearCall adds a piece to the call it belongs to.
@@ -138,6 +168,9 @@ func (l *chatListener) hearCall(c chunkCall) model.Delta {
 		piece = string(c.Function.Arguments) // some servers send the object itself
 	}
 	d.args.WriteString(piece)
+	if len(c.ExtraContent) > 0 {
+		d.extra = c.ExtraContent
+	}
 	return model.CallDelta{Index: n, Tool: d.tool, Args: piece}
 }
 
@@ -204,13 +237,13 @@ func (l *chatListener) stop() (stop model.Stop, known bool) {
 		switch {
 		case l.refused:
 			return model.Refused, true
-		case len(l.drafts) > 0:
+		case slices.ContainsFunc(l.drafts, (*draft).said):
 			return model.Calls, true
 		}
 		return model.End, true
-	case "length", "max_tokens":
+	case "length", "max_tokens", "model_context_window_exceeded":
 		return model.Length, true
-	case "content_filter":
+	case "content_filter", "sensitive", "refusal":
 		return model.Refused, true
 	}
 	return model.Cut, false
@@ -218,20 +251,27 @@ func (l *chatListener) stop() (stop model.Stop, known bool) {
 
 func (l *chatListener) reply() model.Reply {
 	m := model.Message{Role: model.Assistant, From: l.from}
-	if l.reasoning.Len() > 0 {
-		m.Parts = append(m.Parts, model.Reasoning{Text: l.reasoning.String()})
+	if part := l.thought.part(); part != nil {
+		m.Parts = append(m.Parts, part)
 	}
 	if l.text.Len() > 0 {
 		m.Parts = append(m.Parts, model.Text{Text: l.text.String()})
 	}
 	for _, d := range l.drafts {
-		m.Parts = append(m.Parts, readCall(d.tool, d.args.String()))
+		if !d.said() {
+			continue
+		}
+		call := readCall(d.tool, d.args.String())
+		if len(d.extra) > 0 {
+			call.Raw = json.RawMessage(`{"extra_content":` + string(d.extra) + `}`)
+		}
+		m.Parts = append(m.Parts, call)
 	}
 	r := model.Reply{Message: m}
 	r.Stop, _ = l.stop()
 	var u model.Usage
 	if l.usage != nil {
-		cached := min(max(l.usage.PromptTokensDetails.CachedTokens, 0), l.usage.PromptTokens)
+		cached := l.usage.cached()
 		u = model.Usage{
 			Input: l.usage.PromptTokens - cached, Cached: cached,
 			Output: l.usage.CompletionTokens, Reasoning: l.usage.CompletionTokensDetails.ReasoningTokens,

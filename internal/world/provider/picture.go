@@ -22,8 +22,10 @@ const (
 // A picture is an image as it is sent.
 type picture struct{ kind, base64 string }
 
+func (p picture) dataURL() string { return "data:" + p.kind + ";base64," + p.base64 }
+
 func (p picture) chatBlock() chatBlock {
-	return chatBlock{Type: "image_url", ImageURL: &imageURL{URL: "data:" + p.kind + ";base64," + p.base64}}
+	return chatBlock{Type: "image_url", ImageURL: &imageURL{URL: p.dataURL()}}
 }
 
 // openPicture reads an image and makes sure that it is one: a file that an API

@@ -104,8 +104,13 @@ func TestWhatIsConstantStandsBeforeTheMessages(t *testing.T) {
 			keys = append(keys, key.(string))
 		}
 		want := []string{"model", "stream", "stream_options", "max_tokens", "reasoning_effort", "response_format", "tools", "messages"}
-		if d.Name == "messages" {
+		switch d.Name {
+		case "messages":
 			want = []string{"model", "max_tokens", "stream", "thinking", "output_config", "system", "tools", "messages"}
+		case "responses":
+			want = []string{"model", "stream", "store", "include", "max_output_tokens", "reasoning", "text", "instructions", "tools", "input"}
+		case "gemini":
+			want = []string{"generationConfig", "systemInstruction", "tools", "contents"}
 		}
 		if d := cmp.Diff(want, keys); d != "" {
 			t.Errorf("(-want +got):\n%s", d)
@@ -155,6 +160,32 @@ func TestRequestOfEachDialect(t *testing.T) {
 				{"tool_use_id":"c3","content":[{"text":"(no output)","type":"text"}],"type":"tool_result"},
 				{"text":"and mind the tests","cache_control":{"type":"ephemeral"},"type":"text"},
 				{"text":"todo: one","type":"text"}]}]}`,
+		"responses": `{"model":"m","stream":true,"store":false,"include":["reasoning.encrypted_content"],"max_output_tokens":1000,
+			"instructions":"Be <brief> & exact.",
+			"tools":[{"type":"function","name":"Read","description":"reads","strict":true,"parameters":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}}],
+			"input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]},
+			{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I try."}]},
+			{"type":"function_call","call_id":"c1","name":"Read","arguments":"{\"path\":\"a<b\"}"},
+			{"type":"function_call","call_id":"c2","name":"no_such_tool_","arguments":"{}"},
+			{"type":"function_call","call_id":"c3","name":"unnamed","arguments":"{}"},
+			{"type":"function_call_output","call_id":"c1","output":"package a"},
+			{"type":"function_call_output","call_id":"c2","output":"no such tool"},
+			{"type":"function_call_output","call_id":"c3","output":"(no output)"},
+			{"type":"message","role":"user","content":[{"type":"input_text","text":"and mind the tests"}]},
+			{"type":"message","role":"user","content":[{"type":"input_text","text":"todo: one"}]}]}`,
+		"gemini": `{"generationConfig":{"maxOutputTokens":1000},
+			"systemInstruction":{"parts":[{"text":"Be <brief> & exact."}]},
+			"tools":[{"functionDeclarations":[{"name":"Read","description":"reads","parametersJsonSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}}]}],
+			"contents":[{"role":"user","parts":[{"text":"go"}]},
+			{"role":"model","parts":[{"text":"I try."},
+				{"functionCall":{"id":"c1","name":"Read","args":{"path":"a<b"}},"thoughtSignature":"skip_thought_signature_validator"},
+				{"functionCall":{"id":"c2","name":"no_such_tool_","args":{}}},
+				{"functionCall":{"id":"c3","name":"unnamed","args":{}}}]},
+			{"role":"user","parts":[
+				{"functionResponse":{"id":"c1","name":"Read","response":{"output":"package a"}}},
+				{"functionResponse":{"id":"c2","name":"no_such_tool_","response":{"error":"no such tool"}}},
+				{"functionResponse":{"id":"c3","name":"unnamed","response":{"output":"(no output)"}}}]},
+			{"role":"user","parts":[{"text":"and mind the tests"},{"text":"todo: one"}]}]}`,
 	}
 	for _, d := range dialects() {
 		r := short()
@@ -181,8 +212,9 @@ func TestHeaders(t *testing.T) {
 		p, s := served(t, d, nil, modeltest.Response{Body: d.Stream(d.Events(r))})
 		r.Check(t, modeltest.Listen(t, p, t.Context(), modeltest.Ask()))
 		h := s.Headers()[0]
-		if d.Name == "chat" && h.Get("Authorization") != "Bearer sk-test-secret" ||
-			d.Name == "messages" && (h.Get("X-Api-Key") != "sk-test-secret" || h.Get("Anthropic-Version") == "" || h.Get("Authorization") != "") {
+		if (d.Name == "chat" || d.Name == "responses") && h.Get("Authorization") != "Bearer sk-test-secret" ||
+			d.Name == "messages" && (h.Get("X-Api-Key") != "sk-test-secret" || h.Get("Anthropic-Version") == "" || h.Get("Authorization") != "") ||
+			d.Name == "gemini" && (h.Get("X-Goog-Api-Key") != "sk-test-secret" || h.Get("Authorization") != "") {
 			t.Errorf("%s: %v", d.Name, h)
 		}
 	}
@@ -219,7 +251,7 @@ func TestReasoningGoesBackUntouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := modeltest.Ask(modeltest.Say(model.User, "go"), reply, modeltest.Answer("c1", "ok"))
-	body, err := p.(*messages).encode(req)
+	body, _, err := p.(*messages).encode(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +261,7 @@ func TestReasoningGoesBackUntouched(t *testing.T) {
 		}
 	}
 	other := &messages{name: "anthropic/other", maxOutput: 1}
-	if body, err = other.encode(req); err != nil || strings.Contains(string(body), "thinking") || strings.Contains(string(body), "tomorrow") {
+	if body, _, err = other.encode(req); err != nil || strings.Contains(string(body), "thinking") || strings.Contains(string(body), "tomorrow") {
 		t.Errorf("reasoning goes to another model (%v):\n%s", err, body)
 	}
 }

@@ -132,7 +132,7 @@ func TestBug_P04_CutAtEveryByte(t *testing.T) {
 			events := d.Events(r)
 			body := d.Stream(events)
 			// The reply has ended with the event that says why it stopped (chat),
-			// or with the last (messages). A cut in the line ends after it is none.
+			// or with the last. A cut in the line ends after it is none.
 			last := events[len(events)-1]
 			if d.Name == "chat" {
 				last = events[len(events)-3]
@@ -187,7 +187,33 @@ func TestBug_P04_LyingEnds(t *testing.T) {
 			}
 		}
 	}
+	responses, gemini := modeltest.Responses(), modeltest.Gemini()
 	for name, tail := range map[string]string{
+		"complete with items that are not": `{"type":"response.completed","response":{"status":"completed"}}`,
+		"incomplete without a reason":      `{"type":"response.incomplete","response":{"status":"incomplete"}}`,
+		"cancelled":                        `{"type":"response.cancelled","response":{"status":"cancelled"}}`,
+		"done without an end":              `[DONE]`,
+		"an item that is none":             `{"type":"response.output_item.done","output_index":3,"item":7}`,
+	} {
+		p, _ := served(t, responses, nil, modeltest.Response{Body: said(responses) + "data: " + tail + "\n\n"})
+		if h := modeltest.Listen(t, p, t.Context(), modeltest.Ask()); h.Reply == nil || h.Reply.Stop != model.Cut {
+			t.Errorf("responses, %s: %+v, %v", name, h.Reply, h.Err)
+		}
+	}
+	for name, tail := range map[string]string{
+		"unknown reason":      `{"candidates":[{"finishReason":"OTHER"}]}`,
+		"no reason":           `{"candidates":[{"finishReason":"FINISH_REASON_UNSPECIFIED"}]}`,
+		"a malformed call":    `{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","finishMessage":"print(default_api.read("}]}`,
+		"a part that is none": `{"candidates":[{"content":{"parts":[7]},"finishReason":"STOP"}]}`,
+	} {
+		p, _ := served(t, gemini, nil, modeltest.Response{Body: said(gemini) + "data: " + tail + "\n\n"})
+		if h := modeltest.Listen(t, p, t.Context(), modeltest.Ask()); h.Reply == nil || h.Reply.Stop != model.Cut {
+			t.Errorf("gemini, %s: %+v, %v", name, h.Reply, h.Err)
+		}
+	}
+	for name, tail := range map[string]string{
+		"a call that is open": `{"type":"content_block_start","index":3,"content_block":{"type":"tool_use","id":"t","name":"Bash","input":{}}}` +
+			"\n\ndata: " + `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}` + "\n\ndata: " + `{"type":"message_stop"}`,
 		"stop without a reason": `{"type":"message_stop"}`,
 		"paused":                `{"type":"message_delta","delta":{"stop_reason":"pause_turn"},"usage":{"output_tokens":1}}`,
 		"a block out of order":  `{"type":"content_block_start","index":9,"content_block":{"type":"text","text":"x"}}`,
@@ -276,18 +302,25 @@ func FuzzListeners(f *testing.F) {
 		f.Add(i, []byte(d.Stream(d.Events(short()))))
 	}
 	f.Add(1, []byte(`data: {"type":"message_start","message":{"content":[{"type":"tool_use","name":"x"}],"stop_reason":"tool_use"}}`+"\n\ndata: {\"type\":\"message_stop\"}"))
+	f.Add(0, []byte(`data: {"choices":[{"delta":{"content":"<think>a</thi","reasoning_details":[{"type":"reasoning.text","index":0,"text":"a"}]},"finish_reason":"stop"}]}`))
+	f.Add(2, []byte(`data: {"type":"response.completed","response":{"output":[{"type":"function_call","arguments":{"a":1}}]}}`))
+	f.Add(3, []byte(`data: {"candidates":[{"content":{"parts":[{"text":"a","thoughtSignature":"x"},{"functionCall":{"args":"7"}}]},"finishReason":"STOP"}]}`))
 	f.Fuzz(func(t *testing.T, dialect int, stream []byte) {
 		req := modeltest.Ask()
-		var l listener = &chatListener{from: "openai/m", req: req}
-		if dialect == 1 {
-			l = newMessagesListener("anthropic/m", req)
+		listeners := []func() listener{
+			func() listener { return &chatListener{from: "openai/m", req: req} },
+			func() listener { return newMessagesListener("anthropic/m", req) },
+			func() listener { return newResponsesListener("openai/m", req) },
+			func() listener { return &geminiListener{from: "google/m", req: req} },
 		}
+		l := listeners[uint(dialect)%uint(len(listeners))]()
 		s := splitter{max: 1 << 16, emit: func(f frame) error { _, err := l.hear(f); return err }}
 		if s.write(stream) == nil {
 			_ = s.close() // an error in the middle leaves what was heard
 		}
 		r := l.reply()
-		if ended, _ := l.complete(); dialect != 1 && ended != (r.Stop != model.Cut) {
+		_, isMessages := l.(*messagesListener) // whose stop is known before its end
+		if ended, _ := l.complete(); !isMessages && ended != (r.Stop != model.Cut) {
 			t.Errorf("ended %v, but the stop is %q", ended, r.Stop)
 		}
 		for _, p := range r.Message.Parts {

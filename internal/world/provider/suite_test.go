@@ -14,20 +14,28 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func dialects() []modeltest.Dialect {
-	return []modeltest.Dialect{modeltest.Chat(), modeltest.Messages()}
+	return []modeltest.Dialect{modeltest.Chat(), modeltest.Messages(), modeltest.Responses(), modeltest.Gemini()}
+}
+
+// apiOf is the API of a dialect, as settings name it.
+func apiOf(d modeltest.Dialect) string {
+	return map[string]string{"chat": "openai", "messages": "anthropic", "responses": "responses", "gemini": "gemini"}[d.Name]
 }
 
 // modelOf is the name under which the tests open a dialect.
 func modelOf(d modeltest.Dialect) string {
-	if d.Name == "messages" {
+	switch d.Name {
+	case "messages":
 		return "anthropic/m"
+	case "gemini":
+		return "google/m"
 	}
 	return "openai/m"
 }
 
 func openAt(t *testing.T, d modeltest.Dialect, s *modeltest.Server, patience Patience) model.Provider {
 	t.Helper()
-	p, _, err := Open(Options{Name: modelOf(d), BaseURL: s.URL, Key: "sk-test-secret", Client: s.Client, Patience: patience})
+	p, _, err := Open(Options{Name: modelOf(d), API: apiOf(d), BaseURL: s.URL, Key: "sk-test-secret", Client: s.Client, Patience: patience})
 	if err != nil {
 		t.Fatal(err)
 	}

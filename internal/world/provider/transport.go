@@ -60,6 +60,7 @@ type transport struct {
 	setting  string // where the user sets the key
 	model    string // as the user names it
 	patience Patience
+	refusals *refusals
 }
 
 // shown is the endpoint without what may be secret in it.
@@ -100,12 +101,19 @@ func (e *saidError) Error() string { return string(e.body) }
 // Reply. Nothing is sent again once a delta was yielded.
 func (t *transport) stream(ctx context.Context, body []byte, listen func() listener) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
+		if err := t.refusals.of(body); err != nil {
+			yield(nil, err)
+			return
+		}
 		deadline := time.Now().Add(t.patience.Deadline)
 		for n := 1; ; n++ {
 			l := listen()
 			o := t.attempt(ctx, body, l, yield)
 			if o.left {
 				return
+			}
+			if o.refused {
+				t.refusals.keep(body, o.err)
 			}
 			if ctx.Err() != nil {
 				o.err, o.again = context.Cause(ctx), false
@@ -164,6 +172,7 @@ type outcome struct {
 	left    bool // whoever listened left
 	again   bool // the request may be sent again
 	unheard bool // no server took it
+	refused bool // these bytes will never be taken
 }
 
 var (
@@ -212,6 +221,7 @@ func (t *transport) refused(resp *http.Response) outcome {
 	if resp.StatusCode != http.StatusOK || r.html {
 		o := outcome{}
 		o.err, o.again = t.fault(r)
+		o.refused = neverTaken(resp.StatusCode, o.err)
 		return o
 	}
 	if words, _ := unwrapError(body); words != "" {

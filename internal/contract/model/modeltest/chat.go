@@ -17,7 +17,12 @@ func Chat() Dialect {
 		Error: func(kind, message string) string {
 			return encode(object{"error": object{"message": message, "type": kind, "code": nil}})
 		},
-		Reasoning: func(Reply) string { return "" },
+		Reasoning: func(r Reply) string {
+			if r.Think == "" {
+				return ""
+			}
+			return encode(r.Think)
+		},
 	}
 }
 
@@ -69,7 +74,8 @@ func parseChat(body []byte) (Conversation, error) {
 		Messages []struct {
 			Role       string
 			Content    json.RawMessage
-			ToolCallID string `json:"tool_call_id"`
+			Reasoning  json.RawMessage `json:"reasoning_content"`
+			ToolCallID string          `json:"tool_call_id"`
 			ToolCalls  []struct {
 				ID       string
 				Function struct{ Name, Arguments string }
@@ -106,6 +112,12 @@ func parseChat(body []byte) (Conversation, error) {
 			blocks[0].Kind, blocks[0].ID = "result", m.ToolCallID
 			role = "user"
 		case "assistant":
+			if len(m.Reasoning) > 0 {
+				if len(m.ToolCalls) == 0 {
+					return c, fmt.Errorf("message %d: reasoning_content in a message without calls", i)
+				}
+				blocks = append(blocks, Block{Kind: "reasoning", Raw: string(m.Reasoning)})
+			}
 			for _, t := range m.ToolCalls {
 				blocks = append(blocks, Block{Kind: "call", ID: t.ID, Name: t.Function.Name, Args: t.Function.Arguments})
 			}
