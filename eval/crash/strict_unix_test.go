@@ -89,7 +89,7 @@ func TestBug_N01_KilledBetweenResults(t *testing.T) {
 		{Calls: []modeltest.Call{
 			{Tool: "Read", Args: `{"path":"notes.md"}`},
 			{Tool: "Bash", Args: `{"command":"echo x >>counter-1; echo up >../gate; sleep 99"}`},
-			{Tool: "Bash", Args: `{"command":"echo x >>counter-2"}`},
+			{Tool: "Bash", Args: `{"command":"echo x >>counter-2; : >>counter-1"}`}, // waits for the second
 		}, Stop: model.Calls},
 		{Text: "I see.", Stop: model.End},
 		{Text: "And again.", Stop: model.End},
