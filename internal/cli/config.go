@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/world/provider"
 )
 
 // A Layer is one of the places that settings come from; a later one wins.
@@ -107,10 +108,7 @@ func (c *Config) addUser(file string, b []byte, getenv func(string) string) erro
 	}
 	for name, p := range c.Providers {
 		if p.API == "" {
-			p.API = "openai"
-			if name == "anthropic" {
-				p.API = name
-			}
+			p.API = provider.UsualAPI(name)
 		}
 		if p.Key == "" && p.KeyEnv != "" {
 			p.Key = getenv(p.KeyEnv)
@@ -213,7 +211,7 @@ func (c *Config) Shown() []Shown {
 		}
 	}
 	for _, name := range sortedNames(c.Providers) {
-		for _, field := range []string{"api", "base_url", "key", "key_env"} {
+		for _, field := range []string{"api", "base_url", "key", "key_env", "key_command", "ca_file"} {
 			k, _ := providerKnob(name, field)
 			if _, set := c.origins[k.key]; set || field == "api" {
 				add(k)

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/belay-agent/belay/internal/world/provider"
 )
 
 // inherited are the variables that commands get without being asked for: what a
@@ -41,7 +43,13 @@ func isInherited(name string) bool {
 }
 
 // providerKeys are the variables that hold keys by convention.
-var providerKeys = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"}
+func providerKeys() []string {
+	names := []string{"ANTHROPIC_AUTH_TOKEN"}
+	for _, maker := range provider.Makers() {
+		names = append(names, provider.KeyVariable(maker))
+	}
+	return names
+}
 
 // secrets returns by name the secrets that Belay holds, whatever their length:
 // keys of providers, set or in the environment, passwords in base URLs, and the
@@ -58,7 +66,7 @@ func (s System) secrets(c *Config) map[string]string {
 		add("providers."+name+".base_url", password(p.BaseURL))
 		add(p.KeyEnv, s.getenv(p.KeyEnv))
 	}
-	for _, name := range providerKeys {
+	for _, name := range providerKeys() {
 		add(name, s.getenv(name))
 	}
 	for _, name := range []string{"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"} {

@@ -128,7 +128,7 @@ func TestLoadConfig(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s = %s (%s)", s.Key, s.Value, strings.Replace(s.From.String(), file, "F", 1)))
 	}
 	shown := []string{
-		"model = local/qwen (F:1)", "mode = auto (F:2)", "effort = high (F:3)",
+		"model = local/qwen (F:1)", "fallback =  (default)", "mode = auto (F:2)", "effort = high (F:3)",
 		"limits.steps = 40 (F:6)", "limits.tokens = 1000000 (F:7)", "limits.cost = 2.50 (F:8)",
 		"limits.timeout = 30m0s (F:9)", "limits.parallel = 4 (F:10)",
 		"breaker.failures = 5 (F:13)", "breaker.cooldown = 1m0s (F:14)",

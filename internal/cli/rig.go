@@ -162,6 +162,7 @@ func (o runOptions) flags() []Flag {
 		}
 	}
 	add(o.model != "", "--model", "model", o.model)
+	add(o.fallback != "", "--fallback", "fallback", o.fallback)
 	add(o.mode != "", "--mode", "mode", o.mode)
 	add(o.effort != "", "--effort", "effort", o.effort)
 	add(o.steps != 0, "--max-steps", "limits.steps", fmt.Sprint(o.steps))

@@ -21,6 +21,7 @@ const maxGoal = 256 << 10
 // runOptions are the flags of all commands that run a model.
 type runOptions struct {
 	model, mode, effort, cost, dir string
+	fallback                       string
 	steps, tokens                  int
 	timeout                        time.Duration
 	json, quiet, verbose           bool
@@ -31,6 +32,7 @@ type runOptions struct {
 func (o *runOptions) register(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVarP(&o.model, "model", "m", "", "`provider/name`, or script:FILE for a rehearsal")
+	f.StringVar(&o.fallback, "fallback", "", "the `provider/name` that goes on with a turn where the model cannot be reached")
 	f.StringVar(&o.mode, "mode", "", "what passes without being asked about: plan, ask, auto or full")
 	f.StringVar(&o.effort, "effort", "", "how much the model reasons, a `level`: low, medium or high")
 	f.IntVar(&o.steps, "max-steps", 0, "end a turn after `N` requests to the model")

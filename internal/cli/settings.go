@@ -9,14 +9,15 @@ import (
 
 // Settings are what a person can set, as they are in effect.
 type Settings struct {
-	Model   string // "provider/name" or "script:FILE"; "" leaves the choice to Belay
-	Mode    policy.Mode
-	Effort  string // of reasoning: "", low, medium, high
-	Limits  agent.Limits
-	Breaker agent.Breaker
-	Rules   []policy.Rule // of the user and of a trusted project
-	Pass    []string      // names of variables that commands get beside the usual ones
-	Bash    Bash
+	Model    string // "provider/name" or "script:FILE"; "" leaves the choice to Belay
+	Fallback string // ... that goes on with a turn where Model cannot be reached; "" is none
+	Mode     policy.Mode
+	Effort   string // of reasoning: "", low, medium, high
+	Limits   agent.Limits
+	Breaker  agent.Breaker
+	Rules    []policy.Rule // of the user and of a trusted project
+	Pass     []string      // names of variables that commands get beside the usual ones
+	Bash     Bash
 
 	RequireSandbox bool // run no command that nothing holds
 
@@ -31,12 +32,15 @@ type Bash struct {
 }
 
 // A Provider is how to reach a model API. Its Key is resolved: the text that
-// was set, or else what the variable KeyEnv holds.
+// was set, or else what the variable KeyEnv holds, or, once it ran, what
+// KeyCommand printed.
 type Provider struct {
-	API     string // openai or anthropic
-	BaseURL string
-	Key     string
-	KeyEnv  string
+	API        string // one of provider.APIs
+	BaseURL    string
+	Key        string
+	KeyEnv     string
+	KeyCommand string
+	CAFile     string // certificates to trust beside the system's
 }
 
 func defaultSettings() Settings {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/world/provider"
 )
 
 // A shape is what a setting is in a file.
@@ -53,6 +55,7 @@ type knob struct {
 func knobs() []knob {
 	return []knob{
 		scalarKnob("model", asText, func(s *Settings) *string { return &s.Model }, parseModel, verbatim, knownModel),
+		scalarKnob("fallback", asText, func(s *Settings) *string { return &s.Fallback }, parseModel, verbatim, knownModel),
 		scalarKnob("mode", asText, func(s *Settings) *policy.Mode { return &s.Mode }, policy.ParseMode,
 			func(m policy.Mode) string { return string(m) },
 			func(s *Settings, next policy.Mode) bool { return next.Stricter(s.Mode) }),
@@ -207,7 +210,7 @@ func providerKnob(name, field string) (knob, bool) {
 	k := knob{key: "providers." + name + "." + field, shape: asText}
 	switch field {
 	case "api":
-		k.check = func(text string) error { return oneOf(text, "openai", "anthropic") }
+		k.check = func(text string) error { return oneOf(text, provider.APIs()...) }
 		k.apply = set(func(p *Provider, text string) { p.API = text })
 		k.show = func(s *Settings) string { return s.Providers[name].API }
 	case "base_url":
@@ -222,6 +225,14 @@ func providerKnob(name, field string) (knob, bool) {
 		k.check = passKnob().check
 		k.apply = set(func(p *Provider, text string) { p.KeyEnv = text })
 		k.show = func(s *Settings) string { return s.Providers[name].KeyEnv }
+	case "key_command":
+		k.check = func(text string) error { _, err := splitWords(text); return err }
+		k.apply = set(func(p *Provider, text string) { p.KeyCommand = text })
+		k.show = func(s *Settings) string { return firstWord(s.Providers[name].KeyCommand) }
+	case "ca_file":
+		k.expands, k.check = true, checkPath
+		k.apply = set(func(p *Provider, text string) { p.CAFile = text })
+		k.show = func(s *Settings) string { return s.Providers[name].CAFile }
 	default:
 		return knob{}, false
 	}
@@ -250,6 +261,25 @@ func checkKey(text string) error {
 	return nil
 }
 
+func checkPath(text string) error {
+	if !filepath.IsAbs(text) {
+		return fmt.Errorf("%q is not the absolute path of a file", text)
+	}
+	return nil
+}
+
+// firstWord returns the program of a command; its arguments may be secret.
+func firstWord(command string) string {
+	words, err := splitWords(command)
+	if err != nil {
+		return ""
+	}
+	if len(words) > 1 {
+		return words[0] + " ..."
+	}
+	return words[0]
+}
+
 func withoutPassword(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -259,8 +289,8 @@ func withoutPassword(base string) string {
 }
 
 func parseModel(text string) (string, error) {
-	provider, name, _ := strings.Cut(text, "/")
-	if strings.HasPrefix(text, "script:") || provider != "" && name != "" {
+	maker, name, _ := strings.Cut(text, "/")
+	if strings.HasPrefix(text, "script:") || maker != "" && name != "" {
 		return text, nil
 	}
 	return "", fmt.Errorf("%q is not provider/name or script:FILE", text)
@@ -269,13 +299,13 @@ func parseModel(text string) (string, error) {
 // knownModel reports whether a project may choose model: of a provider that the user
 // has, and nothing that is played.
 func knownModel(s *Settings, model string) bool {
-	provider, _, ok := strings.Cut(model, "/")
+	maker, _, ok := strings.Cut(model, "/")
 	if !ok || strings.HasPrefix(model, "script:") {
 		return false
 	}
 	mine, _, _ := strings.Cut(s.Model, "/")
-	_, set := s.Providers[provider]
-	return set || provider == mine || provider == "anthropic" || provider == "openai"
+	_, set := s.Providers[maker]
+	return set || maker == mine || maker == "anthropic" || maker == "openai"
 }
 
 // parseEditFormat reports whether changes are sent as patches.

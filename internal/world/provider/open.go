@@ -3,9 +3,6 @@
 package provider
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,24 +10,16 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/belay-agent/belay/internal/contract/model"
 )
 
 const userAgent = "belay"
 
-// Where the APIs are by default.
-const (
-	openAIURL    = "https://api.openai.com/v1"
-	anthropicURL = "https://api.anthropic.com/v1"
-	ollamaURL    = "http://127.0.0.1:11434/v1"
-)
-
 // Options say which model is to be reached, and how.
 type Options struct {
-	// Name is "openai/NAME", "anthropic/NAME", "ollama/NAME" or "script:FILE".
-	// With API or BaseURL the part before the slash may be anything.
+	// Name is "provider/NAME", with one of Makers or Locals, or "script:FILE".
+	// With BaseURL the part before the slash may be anything.
 	Name string
 
 	API     string // one of APIs: the dialect, where Name does not say
@@ -38,16 +27,28 @@ type Options struct {
 	Key     string // may be empty with a BaseURL
 	Setting string // where the user sets the key, for messages; "" means the usual variable
 
-	Client   *http.Client // carries proxies and certificates; nil means one without either
-	Patience Patience
+	Client     *http.Client // carries proxies and certificates; nil means one without either
+	Patience   Patience
+	Catalogues []string    // files that override what is published of models; the last one most
+	Served     *LocalModel // what a local server says of the model, if it was asked
 }
 
 // Open returns the model that o names and what is known of it. It reads nothing
-// but the file of a script, and sends nothing: a wrong key or name shows with
-// the first request. Its errors are *model.BadRequest where the user has
-// something to set right.
+// but catalogues and the file of a script, and sends nothing: a wrong key or name
+// shows with the first request. Its errors are *model.BadRequest where the user
+// has something to set right. A request that cannot fit into a window that is
+// known is model.ErrOverflow, and not sent.
 func Open(o Options) (model.Provider, model.Info, error) {
-	info := lookUp(o.Name)
+	info, err := lookUp(o.Name, o.Catalogues)
+	if err != nil {
+		return nil, info, err
+	}
+	if info = o.Served.over(info); info.NoTools {
+		return nil, info, &model.BadRequest{
+			Reason: fmt.Sprintf("model %s cannot call tools, which all work here is done with", o.Name),
+			Hint:   "choose one that can: see belay models, or belay models --local",
+		}
+	}
 	if file, ok := strings.CutPrefix(o.Name, "script:"); ok {
 		p, err := openScript(file)
 		if err != nil {
@@ -55,8 +56,7 @@ func Open(o Options) (model.Provider, model.Info, error) {
 		}
 		return p, info, nil
 	}
-	o, err := o.settle()
-	if err != nil {
+	if o, err = o.settle(); err != nil {
 		return nil, info, err
 	}
 	base, err := url.Parse(o.BaseURL)
@@ -67,7 +67,7 @@ func Open(o Options) (model.Provider, model.Info, error) {
 		o.Client = &http.Client{Transport: &http.Transport{}}
 	}
 	t := &transport{client: staying(o.Client), key: o.Key, setting: o.Setting, model: o.Name, patience: o.Patience.withDefaults()}
-	return adapt(o, base, t, info), info, nil
+	return fitting(adapt(o, base, t, info), info), info, nil
 }
 
 // settle fills in what follows from the name.
@@ -79,42 +79,33 @@ func (o Options) settle() (Options, error) {
 			Hint:   "use openai/NAME, anthropic/NAME, ollama/NAME or script:FILE",
 		}
 	}
-	usual := ""
-	switch prefix {
-	case "openai":
-		usual = openAIURL
-	case "anthropic":
-		usual = anthropicURL
-	case "ollama":
-		usual = ollamaURL
-	}
+	usual, named := homeOf(prefix)
 	if o.API == "" {
-		o.API = "openai"
-		if prefix == "anthropic" {
-			o.API = "anthropic"
-		}
+		o.API = UsualAPI(prefix)
 	}
 	if !slices.Contains(APIs(), o.API) {
 		return o, &model.BadRequest{Reason: fmt.Sprintf("API %q is not known", o.API), Hint: "use " + strings.Join(APIs(), ", ")}
 	}
 	if o.Setting == "" {
-		o.Setting = strings.ToUpper(prefix) + "_API_KEY"
+		if o.Setting = usual.key; o.Setting == "" {
+			o.Setting = "providers." + prefix + ".key"
+		}
 	}
 	if o.BaseURL == "" {
-		if usual == "" {
+		if !named {
 			return o, &model.BadRequest{
 				Reason: fmt.Sprintf("provider %q of model %s is not known", prefix, o.Name),
-				Hint:   fmt.Sprintf("use openai, anthropic or ollama, or say where it is: belay config set providers.%s.base_url URL", prefix),
+				Hint:   fmt.Sprintf("use one of %s, or say where it is: belay config set providers.%s.base_url URL", strings.Join(slices.Concat(Makers(), Locals()), ", "), prefix),
 			}
 		}
-		if o.Key == "" && prefix != "ollama" {
+		if o.Key == "" && usual.key != "" {
 			hint := "set " + o.Setting
 			if o.Setting == "OPENAI_API_KEY" {
 				hint += ", or OPENAI_BASE_URL for a server that needs none"
 			}
 			return o, &model.BadRequest{Reason: fmt.Sprintf("no key for %s", o.Name), Hint: hint}
 		}
-		o.BaseURL = usual
+		o.BaseURL = usual.url
 	}
 	return o, nil
 }
@@ -163,48 +154,4 @@ func openScript(file string) (*Rehearsed, error) {
 		return nil, &model.BadRequest{Reason: err.Error(), Hint: "docs/rehearsal.md describes the form of a script"}
 	}
 	return p, nil
-}
-
-// FindOllama returns the models of an Ollama that runs at baseURL, or in the
-// usual place if that is "". It gives up after 300 ms, long for a server on the
-// same machine.
-func FindOllama(ctx context.Context, client *http.Client, baseURL string) ([]string, error) {
-	if baseURL == "" {
-		baseURL = ollamaURL
-	}
-	base, err := url.Parse(baseURL)
-	if err != nil {
-		return nil, fmt.Errorf("find ollama: %w", err)
-	}
-	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1")
-	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("api", "tags").String(), nil)
-	if err != nil {
-		return nil, fmt.Errorf("find ollama: %w", err)
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("find ollama: %w", err)
-	}
-	defer resp.Body.Close() // it was only read
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("find ollama: %s answers %s", base.Redacted(), resp.Status)
-	}
-	var tags struct {
-		Models []struct {
-			Name string `json:"name"`
-		} `json:"models"`
-	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&tags); err != nil {
-		return nil, fmt.Errorf("find ollama: %w", err)
-	}
-	if tags.Models == nil {
-		return nil, errors.New("find ollama: what answers there is not ollama")
-	}
-	var names []string
-	for _, m := range tags.Models {
-		names = append(names, m.Name)
-	}
-	return names, nil
 }

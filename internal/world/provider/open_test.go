@@ -2,9 +2,6 @@ package provider
 
 import (
 	"errors"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -115,45 +112,6 @@ func TestOpenTakesAnyNameAtAnyServer(t *testing.T) {
 		}
 		if got := s.Headers()[0].Get("Authorization"); got != want {
 			t.Errorf("%s sends the authorization %q", o.Name, got)
-		}
-	}
-}
-
-func TestCatalogue(t *testing.T) {
-	million := model.Usage{Input: 1_000_000, Cached: 1_000_000, CacheWrite: 1_000_000, Output: 1_000_000}
-	for name, want := range map[string]struct {
-		window, output int
-		dollars        float64
-	}{
-		"anthropic/claude-sonnet-4-6": {200_000, 64_000, 3 + .30 + 3.75 + 15},
-		"openai/gpt-5.4-mini":         {400_000, 128_000, .75 + .075 + 4.5},
-		"openai/unheard-of":           {128_000, 8_192, 0},
-	} {
-		info := lookUp(name)
-		dollars := float64(info.Price.Cost(million)) / 1e8
-		if info.Name != name || info.Window != want.window || info.MaxOutput != want.output || dollars != want.dollars {
-			t.Errorf("%+v costs %v dollars for a million of each, want %+v", info, dollars, want)
-		}
-	}
-}
-
-func TestFindOllama(t *testing.T) {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/tags", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"models":[{"name":"qwen3:8b"},{"name":"llama3.2:3b"}]}`)
-	})
-	mux.HandleFunc("GET /other/api/tags", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{}`) })
-	s := httptest.NewServer(mux)
-	defer s.Close()
-	for _, base := range []string{s.URL, s.URL + "/", s.URL + "/v1"} {
-		got, err := FindOllama(t.Context(), s.Client(), base)
-		if d := cmp.Diff([]string{"qwen3:8b", "llama3.2:3b"}, got); d != "" || err != nil {
-			t.Errorf("%s: %v\n%s", base, err, d)
-		}
-	}
-	for _, base := range []string{s.URL + "/other", s.URL + "/none", "http://127.0.0.1:1"} {
-		if got, err := FindOllama(t.Context(), s.Client(), base); err == nil {
-			t.Errorf("%s: found %v", base, got)
 		}
 	}
 }
