@@ -169,11 +169,30 @@ func (a *Agent) changed(files []event.Ruled) []event.Body {
 	return bodies
 }
 
-// ask sends the model all it needs to take the next step.
+// ask sends the model all it needs to take the next step. What its API does not
+// take is quarantined, and the request made again without it.
 func (a *Agent) ask(ctx context.Context) (model.Reply, error) {
 	if err := a.limited(); err != nil {
 		return model.Reply{}, err
 	}
+	for n := 0; ; n++ {
+		reply, err := a.request(ctx)
+		rejected, ok := errors.AsType[*model.Rejection](err)
+		if !ok || n == maxRejected {
+			return reply, err
+		}
+		body, ok := prompt.Blame(a.state, rejected)
+		if !ok {
+			return reply, err
+		}
+		if err := a.record(body); err != nil {
+			return reply, err
+		}
+	}
+}
+
+// request makes one request and hears the reply to it.
+func (a *Agent) request(ctx context.Context) (model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Reply{}, err
 	}

@@ -60,6 +60,10 @@ const maxCalls = 256
 // than a person would wait for something to change.
 const maxSame = 25
 
+// maxRejected is how many parts of one request may be quarantined, one after the
+// other: an API that finds fault with more finds it elsewhere.
+const maxRejected = 64
+
 // limited returns the limit that keeps the turn from another request.
 func (a *Agent) limited() error {
 	turn := a.state.Turn()

@@ -62,7 +62,7 @@ func bodies() []Body {
 		}},
 		Settled{Call: "c7", As: "done", By: ByPerson, Note: "I looked"},
 		Constrained{ID: "k1", Words: "do not push", Rule: "Bash(git push)", By: "user", Lifted: true},
-		Quarantined{Seq: 6, Part: 2, Reason: "image cannot be decoded"},
+		Quarantined{Seq: 6, Part: 2, Media: true, Reason: "image cannot be decoded"},
 		Compacted{Through: 40, Handoff: json.RawMessage(`{"goal":"mend it"}`)},
 		Stopped{Reason: "limit", Detail: "steps"},
 	}

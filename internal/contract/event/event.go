@@ -138,10 +138,12 @@ type (
 		Lifted bool   `json:"lifted,omitempty"`
 	}
 
-	// Quarantined keeps a part of an earlier event out of requests.
+	// Quarantined keeps a part of an earlier event out of requests: what a model's
+	// API does not take. A call goes with its result.
 	Quarantined struct {
 		Seq    int64  `json:"seq"`
 		Part   int    `json:"part"`
+		Media  bool   `json:"media,omitempty"` // not the call, but what its result holds beside words
 		Reason string `json:"reason"`
 	}
 

@@ -9,6 +9,7 @@ package prompt
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/event"
@@ -24,7 +25,10 @@ var system string
 // whatever the events were. The loop adds what is not a matter of the session:
 // model, limits and shape of the answer.
 func Request(s *session.State, tools []tool.Spec) *model.Request {
-	messages := talk(s, origins(tools))
+	var messages []model.Message
+	for _, l := range talk(s, origins(tools)) {
+		messages = append(messages, l.message)
+	}
 	stable := len(messages)
 	var last []model.Part
 	if stable > 0 && messages[stable-1].Role == model.Assistant { // an API wants the user's word last
@@ -57,33 +61,41 @@ func rules(files []event.Ruled) string {
 	return b.String()
 }
 
+// A line is a message of a request and, for each of its parts, where it is from.
+type line struct {
+	message model.Message
+	parts   []int // of the event's message; -1 for what is not from one
+	results bool  // they are the results of those parts
+}
+
 // talk renders layer L3 and the input: all that was said, each message with
 // calls followed by the one with their results.
-func talk(s *session.State, origins map[string]string) []model.Message {
-	var messages []model.Message
+func talk(s *session.State, origins map[string]string) []line {
+	var lines []line
 	before := []model.Part{model.Text{Text: place(s.Opened())}}
 	if handoff := s.Handoff(); handoff != nil {
 		before = append(before, model.Text{Text: "[for information, the state of the work before what follows]\n" + string(handoff)})
 	}
 	for _, x := range s.Talk() {
 		said, answers := exchange(s, x, origins)
-		switch {
+		switch nobody := slices.Repeat([]int{-1}, len(before)); {
 		case before == nil:
-		case said.Role == model.User:
-			said.Parts = append(before, said.Parts...)
+		case said.message.Role == model.User:
+			said.message.Parts = append(before, said.message.Parts...)
+			said.parts = append(nobody, said.parts...)
 			before = nil
 		default:
-			messages = append(messages, model.Message{Role: model.User, Parts: before})
+			lines = append(lines, line{message: model.Message{Role: model.User, Parts: before}, parts: nobody})
 			before = nil
 		}
-		if len(said.Parts) > 0 { // an API would refuse an empty one
-			messages = append(messages, said)
+		if len(said.parts) > 0 { // an API would refuse an empty one
+			lines = append(lines, said)
 		}
-		if len(answers.Parts) > 0 {
-			messages = append(messages, answers)
+		if len(answers.parts) > 0 {
+			lines = append(lines, answers)
 		}
 	}
-	return messages
+	return lines
 }
 
 // origins returns, by tool, whose words its results are where they are not ours.
@@ -99,27 +111,32 @@ func origins(tools []tool.Spec) map[string]string {
 
 // exchange returns what was said and the message that answers its calls, both
 // without quarantined parts and without empty text, which no API accepts.
-func exchange(s *session.State, x session.Exchange, origins map[string]string) (said, answers model.Message) {
-	said = x.Message
-	said.Parts = nil
-	answers = model.Message{Role: model.User, Seq: said.Seq}
+func exchange(s *session.State, x session.Exchange, origins map[string]string) (said, answers line) {
+	said.message = x.Message
+	said.message.Parts = nil
+	answers = line{message: model.Message{Role: model.User, Seq: x.Message.Seq}, results: true}
 	calls := 0
 	for i, p := range x.Message.Parts {
-		keep := !s.Quarantined(said.Seq, i)
+		keep := !s.Quarantined(x.Message.Seq, i)
 		switch p := p.(type) {
 		case model.Text:
 			keep = keep && strings.TrimSpace(p.Text) != ""
 		case model.Call:
 			if keep {
-				answers.Parts = append(answers.Parts, answer(p.ID, x.Results[calls], origins[p.Tool]))
+				answers.add(i, answer(p.ID, x.Results[calls], origins[p.Tool], s.Bare(x.Message.Seq, i)))
 			}
 			calls++
 		}
 		if keep {
-			said.Parts = append(said.Parts, p)
+			said.add(i, p)
 		}
 	}
 	return said, answers
+}
+
+func (l *line) add(from int, p model.Part) {
+	l.message.Parts = append(l.message.Parts, p)
+	l.parts = append(l.parts, from)
 }
 
 // place says where the session is at work.
@@ -132,8 +149,8 @@ func place(o event.Opened) string {
 }
 
 // answer renders a result: its text and, where it is not a success, what the
-// model can do about it.
-func answer(id string, r *tool.Result, origin string) model.CallResult {
+// model can do about it. A bare one goes without its media.
+func answer(id string, r *tool.Result, origin string, bare bool) model.CallResult {
 	if r == nil {
 		return model.CallResult{Call: id, Text: "[no result is recorded; it may or may not have happened]", Error: true}
 	}
@@ -155,5 +172,10 @@ func answer(id string, r *tool.Result, origin string) model.CallResult {
 		text += "]"
 	}
 	failed := r.Status != tool.Success && r.Status != tool.Partial
-	return model.CallResult{Call: id, Text: text, Error: failed, Media: r.Media}
+	media := r.Media
+	if bare && len(media) > 0 {
+		media = nil
+		text += "\n[what it holds beside words is left out: it cannot be shown to you]"
+	}
+	return model.CallResult{Call: id, Text: text, Error: failed, Media: media}
 }

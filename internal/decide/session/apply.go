@@ -199,7 +199,7 @@ func (s *State) apply(e event.Event) {
 	case event.Compacted:
 		s.applyCompacted(b)
 	case event.Quarantined:
-		put(&s.out, part{b.Seq, b.Part}, true)
+		put(&s.out, part{b.Seq, b.Part, b.Media}, true)
 	case event.Stopped:
 		s.turn.Open = false
 		s.turn.Early = early(b.Reason)

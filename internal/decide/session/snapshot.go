@@ -47,6 +47,7 @@ type saved struct {
 type savedPart struct {
 	Seq   int64 `json:"seq"`
 	Index int   `json:"index"`
+	Media bool  `json:"media,omitempty"`
 }
 
 // Snapshot encodes the state, so that a long session opens without decoding
@@ -62,13 +63,18 @@ func (s *State) Snapshot() ([]byte, error) {
 		out.Grants = append(out.Grants, r.String())
 	}
 	for p := range s.out {
-		out.Out = append(out.Out, savedPart{p.seq, p.index})
+		out.Out = append(out.Out, savedPart{p.seq, p.index, p.media})
 	}
 	slices.SortFunc(out.Out, func(a, b savedPart) int {
-		if a.Seq != b.Seq {
+		switch {
+		case a.Seq != b.Seq:
 			return int(a.Seq - b.Seq)
+		case a.Index != b.Index:
+			return a.Index - b.Index
+		case a.Media:
+			return 1
 		}
-		return a.Index - b.Index
+		return -1
 	})
 	b, err := json.Marshal(out)
 	if err != nil {
@@ -99,7 +105,7 @@ func Restore(b []byte) (*State, error) {
 		s.grants = append(s.grants, rule)
 	}
 	for _, p := range in.Out {
-		put(&s.out, part{p.Seq, p.Index}, true)
+		put(&s.out, part{p.Seq, p.Index, p.Media}, true)
 	}
 	return s, s.sound()
 }

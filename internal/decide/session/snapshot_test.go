@@ -90,7 +90,7 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 		if unsettled := s.Unsettled(); len(unsettled) > 0 {
 			return event.Settled{Call: unsettled[0].Plan.Call.ID, As: []string{"retry", "done", "skip"}[rng.IntN(3)], By: event.ByPerson}
 		}
-		return event.Quarantined{Seq: int64(rng.IntN(9)), Part: rng.IntN(3)}
+		return event.Quarantined{Seq: int64(rng.IntN(9)), Part: rng.IntN(3), Media: rng.IntN(2) == 0}
 	case 11:
 		return event.Compacted{Through: int64(rng.IntN(int(s.Seq()))), Handoff: json.RawMessage(`{"goal":"x"}`)}
 	}

@@ -71,6 +71,7 @@ type call struct {
 type part struct {
 	seq   int64
 	index int
+	media bool // of the result of the call that it is
 }
 
 // An OpenCall is what recovery has to go by. Plan holds only the call where
@@ -108,7 +109,11 @@ func (s *State) Talk() []Exchange { return s.talk }
 
 // Quarantined reports whether a part of the message of event seq must stay out
 // of requests.
-func (s *State) Quarantined(seq int64, index int) bool { return s.out[part{seq, index}] }
+func (s *State) Quarantined(seq int64, index int) bool { return s.out[part{seq, index, false}] }
+
+// Bare reports whether of the result of a call, a part of the message of event
+// seq, only the words may be in requests.
+func (s *State) Bare(seq int64, index int) bool { return s.out[part{seq, index, true}] }
 
 // Seen returns the files the model knows, by path and digest.
 func (s *State) Seen() map[string]string { return maps.Clone(s.seen) }
