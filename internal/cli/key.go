@@ -141,7 +141,7 @@ func splitWords(command string) ([]string, error) {
 // transport reaches a provider through the proxies that the environment names,
 // and trusts the certificates of the system and those in the file caFile.
 func (s System) transport(maker, caFile string) (*http.Transport, error) {
-	tr := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 30 * time.Second}
+	tr := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 30 * time.Second, OnProxyConnectResponse: provider.CheckProxy}
 	if caFile == "" {
 		return tr, nil
 	}

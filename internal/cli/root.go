@@ -49,6 +49,8 @@ func hint(err error) string {
 		return `what was done is kept; to go on, with another limit if need be: belay resume`
 	case is[*model.Unavailable](err) && errors.Is(err, syscall.ECONNREFUSED):
 		return "nothing answers at that address: is the server running? (Ollama: ollama serve)"
+	case is[*model.Unavailable](err):
+		return "what was done is kept: belay resume goes on, later or with --model NAME; --fallback NAME does so by itself next time; belay doctor tries the provider"
 	}
 	return ""
 }

@@ -132,6 +132,7 @@ func (r *Rejection) Error() string {
 // unreachable, or broke off.
 type Unavailable struct {
 	After time.Duration // how long to wait; 0 if it did not say
+	Busy  bool          // it is there, and has too much to do
 	Err   error
 }
 

@@ -116,6 +116,9 @@ var brokeRE = pattern(`(?i)insufficient_quota|credit balance is too low|insuffic
 // retried are the statuses that may be gone in a moment.
 var retried = []int{408, 429, 500, 502, 503, 504, 529}
 
+// busy are the statuses of a server that has too much to do.
+var busy = []int{429, 503, 529}
+
 // fault turns r into one of the errors of a model.Provider. again tells whether
 // the same request may succeed later.
 func (t *transport) fault(r refusal) (err error, again bool) {
@@ -144,7 +147,7 @@ func (t *transport) fault(r refusal) (err error, again bool) {
 		return bad, false
 	case slices.Contains(retried, r.status):
 		after := retryAfter(r.header, time.Now())
-		return &model.Unavailable{After: after, Err: fmt.Errorf("%s: %s (HTTP %d)", t.shown(), words, r.status)}, true
+		return &model.Unavailable{After: after, Busy: slices.Contains(busy, r.status), Err: fmt.Errorf("%s: %s (HTTP %d)", t.shown(), words, r.status)}, true
 	}
 	return bad, false
 }
@@ -170,25 +173,6 @@ func (r refusal) overflows(said string) bool {
 		return false
 	}
 	return overflowRE().MatchString(said)
-}
-
-// retryAfter reads how long the server wants to be left alone; 0 if it does not
-// say.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
-		return time.Duration(ms * float64(time.Millisecond))
-	}
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(v, 64); err == nil {
-		if s > 0 && s < 1e9 {
-			return time.Duration(s * float64(time.Second))
-		}
-		return 0
-	}
-	if at, err := http.ParseTime(v); err == nil && at.After(now) {
-		return at.Sub(now)
-	}
-	return 0
 }
 
 // streamStatus returns the status that would go with an error which a stream

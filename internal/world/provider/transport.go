@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math/rand/v2"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -20,6 +18,7 @@ import (
 
 const (
 	maxReply   = 64 << 20               // bytes of one stream
+	someTries  = 6                      // of what may be gone in a moment
 	fewTries   = 3                      // where nothing listens, more will not help
 	firstPause = 500 * time.Millisecond // doubled for each attempt
 	maxPause   = 30 * time.Second
@@ -29,16 +28,13 @@ const (
 // Patience bounds how long a provider tries. Its zero value stands for the
 // defaults.
 type Patience struct {
-	Attempts int           // of one request; 0 means 6
+	Attempts int           // of one request; 0 means 6, and where the server is busy as many as fit
 	Deadline time.Duration // after which no further attempt begins; 0 means 5 minutes
 	Idle     time.Duration // without a byte; 0 means 5 minutes
 	Mute     time.Duration // without a piece of the reply, though bytes come; 0 means 30 minutes
 }
 
 func (p Patience) withDefaults() Patience {
-	if p.Attempts == 0 {
-		p.Attempts = 6
-	}
 	if p.Deadline == 0 {
 		p.Deadline = 5 * time.Minute
 	}
@@ -127,41 +123,14 @@ func (t *transport) stream(ctx context.Context, body []byte, listen func() liste
 					yield(nil, o.err)
 				}
 				return
-			case !o.again || n >= t.patience.Attempts || o.unheard && n >= fewTries:
+			case !o.again || n >= t.patience.tries(o):
 				yield(nil, o.err)
 				return
 			}
-			if !pause(ctx, n, deadline, o.err, yield) {
+			if !t.pause(ctx, n, deadline, o.err, yield) {
 				return
 			}
 		}
-	}
-}
-
-// pause waits before the attempt after the n-th. It reports whether there is to
-// be one.
-func pause(ctx context.Context, n int, deadline time.Time, why error, yield func(model.Delta, error) bool) bool {
-	wait := min(firstPause<<(n-1), maxPause)
-	wait = wait/2 + rand.N(wait/2+1)
-	if u, ok := errors.AsType[*model.Unavailable](why); ok && u.After > 0 {
-		wait = u.After
-	}
-	until := time.Now().Add(wait)
-	if until.After(deadline) {
-		yield(nil, why)
-		return false
-	}
-	if !yield(model.Waiting{Until: until, Why: why.Error()}, nil) {
-		return false
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		yield(nil, context.Cause(ctx))
-		return false
 	}
 }
 
@@ -234,23 +203,6 @@ func (t *transport) refused(resp *http.Response) outcome {
 		Reason: fmt.Sprintf("%s answers with %s, not with a stream", t.shown(), resp.Header.Get("Content-Type")),
 		Hint:   "check the base URL, and that the server can stream",
 	}}
-}
-
-// broken judges a connection that failed or broke off.
-func (t *transport) broken(ctx context.Context, err error) outcome {
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	}
-	if errors.Is(err, errIdle) {
-		err = fmt.Errorf("nothing arrived for %v: %w", t.patience.Idle, err)
-	}
-	if u, ok := errors.AsType[*url.Error](err); ok {
-		err = u.Err
-	}
-	op, dialing := errors.AsType[*net.OpError](err)
-	o := outcome{again: true, unheard: dialing && op.Op == "dial"}
-	o.err = &model.Unavailable{Err: fmt.Errorf("reach %s: %w", t.shown(), err)}
-	return o
 }
 
 // listen hands what arrives to l, as events, until the reply is over.
