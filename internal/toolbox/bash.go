@@ -47,6 +47,8 @@ type bashArgs struct {
 	Background bool `json:"background,omitempty" jsonschema:"let it go on after timeout_s, 1 by default"`
 	Terminal   bool `json:"terminal,omitempty" jsonschema:"for background"`
 
+	Hosts []string `json:"hosts,omitempty" jsonschema:"to reach"`
+
 	Why []string `json:"why,omitempty" jsonschema:"only for what cannot be undone, 3 answers: who approved it? in scope? no safer way?"` // the runtime's: it asks for them
 }
 
@@ -70,9 +72,13 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 		if err := checkScript(args.Command); err != nil {
 			return nil, err
 		}
+		hosts, err := hostNames(args.Hosts)
+		if err != nil {
+			return nil, err
+		}
 		parts, _ := shell.Parts(args.Command, o.World) // what is no script has a part that says so
 		env, profile := shell.Environ(parts, o.Env)
-		parts = bounded(parts, h.Confines)
+		parts = reaching(parts, hosts, h.Confines)
 		c := process.Command{
 			Call: in.Call, Argv: append(append([]string{}, o.Shell...), args.Command),
 			Dir: o.Root, Env: environ(env, args.Background && args.Terminal), Keep: endsMax, Timeout: o.Timeout, Silence: o.Silence,
@@ -96,6 +102,9 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 					return tool.Result{}, instead(calls)
 				}
 				c.Allowed = env.Allowed
+				if h.Confines(c.Allowed) {
+					c.Allowed = apart(c.Allowed, hosts)
+				}
 				return runScript(ctx, h, c, newOutput(env, args.Command, s.Inline))
 			},
 		}, nil
@@ -176,9 +185,10 @@ func exited(e process.Exit, c process.Command, body string, facts bashFacts) too
 	if e.Signal == "" {
 		facts.Code = &e.Code
 	}
+	facts.Refused = e.Refused
 	facts.Stages, facts.Errors = e.Stages, int64(len(e.Err.Head)+len(e.Err.Tail))+e.Err.Dropped
 	r := tool.Result{
-		Text:     body + unshown(e, facts) + staged(e.Stages) + ending(e, c),
+		Text:     body + refused(e) + unshown(e, facts) + staged(e.Stages) + ending(e, c),
 		Confined: e.Profile, Data: facts.encode(), Status: tool.Success,
 	}
 	if facts.Truncated {
@@ -270,7 +280,7 @@ func failing(e process.Exit, c process.Command) *tool.Failure {
 	case e.Signal != "":
 		return &tool.Failure{Kind: tool.Signalled, Message: "the command was ended by " + e.Signal}
 	case e.Code != 0:
-		f := &tool.Failure{Kind: tool.NonzeroExit, Message: fmt.Sprintf("the command ended with exit status %d", e.Code)}
+		f := &tool.Failure{Kind: tool.NonzeroExit, Message: fmt.Sprintf("the command ended with exit status %d", e.Code), Hint: stopped(e)}
 		switch e.Code {
 		case 126:
 			f.Hint = "the program cannot be executed: check its mode and format"
@@ -284,22 +294,23 @@ func failing(e process.Exit, c process.Command) *tool.Failure {
 
 // bashFacts is what a result says to programs.
 type bashFacts struct {
-	Code         *int   `json:"exit_code"` // null where a signal ended it, or it goes on
-	Signal       string `json:"signal,omitempty"`
-	Background   string `json:"background,omitempty"` // the name of the process that it has become; then all else is of until then
-	Stages       []int  `json:"stages,omitempty"`     // exit statuses of its last pipeline
-	TimedOut     bool   `json:"timed_out"`
-	Idle         bool   `json:"idle,omitempty"`
-	Cancelled    bool   `json:"cancelled,omitempty"`
-	Held         bool   `json:"held"` // something it started still held its output
-	Milliseconds int64  `json:"duration_ms"`
-	Bytes        int64  `json:"output_bytes"`
-	Errors       int64  `json:"stderr_bytes,omitempty"` // of that
-	Dropped      int64  `json:"dropped_bytes"`          // kept nowhere
-	Truncated    bool   `json:"truncated"`              // the text shows less than all
-	Binary       bool   `json:"binary,omitempty"`
-	Sum          string `json:"output_sha256,omitempty"` // of all of it, where truncated
-	Dir          string `json:"cwd"`
+	Code         *int     `json:"exit_code"` // null where a signal ended it, or it goes on
+	Signal       string   `json:"signal,omitempty"`
+	Background   string   `json:"background,omitempty"` // the name of the process that it has become; then all else is of until then
+	Stages       []int    `json:"stages,omitempty"`     // exit statuses of its last pipeline
+	TimedOut     bool     `json:"timed_out"`
+	Idle         bool     `json:"idle,omitempty"`
+	Cancelled    bool     `json:"cancelled,omitempty"`
+	Held         bool     `json:"held"` // something it started still held its output
+	Milliseconds int64    `json:"duration_ms"`
+	Bytes        int64    `json:"output_bytes"`
+	Errors       int64    `json:"stderr_bytes,omitempty"`  // of that
+	Refused      []string `json:"refused_hosts,omitempty"` // it was not let reach them
+	Dropped      int64    `json:"dropped_bytes"`           // kept nowhere
+	Truncated    bool     `json:"truncated"`               // the text shows less than all
+	Binary       bool     `json:"binary,omitempty"`
+	Sum          string   `json:"output_sha256,omitempty"` // of all of it, where truncated
+	Dir          string   `json:"cwd"`
 
 	Reports []diagnostic.Report `json:"reports,omitempty"` // what a build or a test said that failed
 }
