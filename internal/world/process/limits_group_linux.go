@@ -112,6 +112,24 @@ func groupOf(controller string) string {
 	return ""
 }
 
+// sweep removes the groups that a life which was killed left: a group that has a
+// process cannot be removed, and a new one will have one soon.
+func sweep() {
+	for _, controller := range []string{"pids", "memory"} {
+		parent := groupOf(controller)
+		entries, err := os.ReadDir(parent)
+		if parent == "" || err != nil {
+			continue
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err == nil && e.IsDir() && strings.HasPrefix(e.Name(), "belay-") && time.Since(info.ModTime()) > time.Minute {
+				_ = os.Remove(filepath.Join(parent, e.Name()))
+			}
+		}
+	}
+}
+
 // hold puts pids, and with them what they start from now on, in the groups.
 func (b *bounds) hold(pids []int) error {
 	if b == nil {

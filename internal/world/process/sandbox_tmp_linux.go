@@ -43,6 +43,7 @@ func (h *Host) temporary() (string, error) {
 	if h.tmp != "" {
 		return h.tmp, nil
 	}
+	sweep()
 	base, err := os.MkdirTemp(h.spool, inSpool+"*")
 	if err != nil {
 		return "", fmt.Errorf("make a temporary directory: %w", err)
