@@ -39,7 +39,7 @@ func promises(goos string, kept bool, held process.Profile) []promise {
 		{"P17", "nothing that acts passes as a read", "full", ""},
 		{"P18", "deny beats ask beats allow; a project only tightens", "full", ""},
 		{"P19", "an approval is for exactly what was shown", "full", ""},
-		{"P20", "the network is closed but for named hosts", "reduced", "to a command the network is closed, or open as a whole: hosts are not told apart yet"},
+		{"P20", "the network is closed but for named hosts", "full", ""},
 		{"P21", "Belay's keys are out of reach of tools and never on disk", "reduced", "a command that was let do anything can read the settings, and as root also the memory of Belay"},
 		{"P22", "text from tools never raises authority", "absent", "not measured yet"},
 		{"P23", "a tool server cannot change after it was approved", "absent", "tool servers are not built yet"},
@@ -70,6 +70,7 @@ func (p *promise) unheld(held process.Profile) {
 			"P12": {"reduced", "held by Landlock alone: a command that may write in the workspace can write to .git and other protected files there, change modes, owners, times and attributes of files elsewhere, and list the names in hidden directories"},
 			"P13": {"reduced", "no PID namespace here: a process that leaves session, parent and environment at once escapes"},
 			"P15": {"reduced", "held by Landlock alone: without control groups only the size of files, time and output are bounded"},
+			"P20": {"reduced", "held by Landlock alone: the network is closed, or open as a whole: hosts are not told apart"},
 		},
 		process.None: {
 			"P12": {"absent", "nothing here holds a command: each is asked about in every mode but full"},

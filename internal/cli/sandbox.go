@@ -43,6 +43,7 @@ var cachePlaces = []string{
 // sandbox returns what holds commands in the workspace at root.
 func (s System) sandbox(root string) process.Sandbox {
 	box := process.Sandbox{Program: s.Program, Root: root, Limits: process.UsualLimits(), Secrets: slices.Clone(secretFiles)}
+	box.Upstream, box.Direct = s.upstream()
 	for _, dir := range []string{s.stateDir(), s.configDir()} {
 		if dir != "" {
 			box.Hidden = append(box.Hidden, dir)

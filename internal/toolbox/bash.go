@@ -94,7 +94,7 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 		return &tool.Action{
 			Parts:   parts,
 			Profile: profile,
-			Summary: scriptSummary(args.Command),
+			Summary: scriptSummary(args.Command) + asks(hosts),
 			Preview: args.Command,
 			Timeout: most,
 			Do: func(ctx context.Context, env tool.Env) (tool.Result, error) {

@@ -54,6 +54,14 @@ func reaching(parts []tool.Part, hosts []string, confines func(effect.Set) bool)
 	return append(held, asked...)
 }
 
+// asks says, to whoever approves a call, what it asks for beside its script.
+func asks(hosts []string) string {
+	if len(hosts) == 0 {
+		return ""
+	}
+	return " (and to reach " + strings.Join(hosts, ", ") + ")"
+}
+
 // apart returns allowed without what a command finds in a network of its own: what
 // it calls localhost is not this machine, unless it has asked for that.
 func apart(allowed effect.Set, hosts []string) effect.Set {

@@ -51,6 +51,9 @@ func TestHostsAreDecidedAbout(t *testing.T) {
 	if diff := cmp.Diff([]tool.Part{host("proxy.golang.org"), host("sum.golang.org")}, a.Parts[1:]); diff != "" {
 		t.Error(diff)
 	}
+	if want := "ls (and to reach proxy.golang.org, sum.golang.org)"; a.Summary != want {
+		t.Errorf("%q", a.Summary)
+	}
 	rule := func(s string) policy.Rule {
 		r, err := policy.ParseRule(s, policy.Allow, policy.FromUser)
 		if err != nil {
