@@ -24,6 +24,7 @@ type Agent struct {
 	tools map[string]tool.Tool // offered and own
 	specs []tool.Spec          // offered
 	sent  sheet                // the newest request
+	fell  bool                 // back, for the rest of the turn
 
 	watching sync.Mutex // held while Observe runs
 
@@ -136,6 +137,7 @@ func (a *Agent) begin(ctx context.Context, in Input) error {
 	if err := a.recover(ctx); err != nil {
 		return err
 	}
+	a.fell = false
 	var bodies []event.Body
 	if a.Rules != nil {
 		files, err := a.Rules(ctx)
@@ -169,28 +171,6 @@ func (a *Agent) changed(files []event.Ruled) []event.Body {
 	return bodies
 }
 
-// ask sends the model all it needs to take the next step. What its API does not
-// take is quarantined, and the request made again without it.
-func (a *Agent) ask(ctx context.Context) (model.Reply, error) {
-	if err := a.limited(); err != nil {
-		return model.Reply{}, err
-	}
-	for n := 0; ; n++ {
-		reply, err := a.request(ctx)
-		rejected, ok := errors.AsType[*model.Rejection](err)
-		if !ok || n == maxRejected {
-			return reply, err
-		}
-		body, ok := prompt.Blame(a.state, rejected)
-		if !ok {
-			return reply, err
-		}
-		if err := a.record(body); err != nil {
-			return reply, err
-		}
-	}
-}
-
 // request makes one request and hears the reply to it.
 func (a *Agent) request(ctx context.Context) (model.Reply, error) {
 	if err := ctx.Err(); err != nil {
@@ -201,7 +181,7 @@ func (a *Agent) request(ctx context.Context) (model.Reply, error) {
 		return model.Reply{}, err
 	}
 	var reply model.Reply
-	for delta, err := range a.Provider.Stream(ctx, request) {
+	for delta, err := range a.speaker().Provider.Stream(ctx, request) {
 		if err != nil {
 			return reply, errors.Join(err, a.keep(reply))
 		}
@@ -218,14 +198,14 @@ func (a *Agent) request(ctx context.Context) (model.Reply, error) {
 	}
 	reply.Message = a.numbered(reply.Message)
 	return reply, a.record(event.Replied{
-		Message: reply.Message, Usage: reply.Usage, Stop: reply.Stop, Cost: a.Model.Cost(reply.Usage),
+		Message: reply.Message, Usage: reply.Usage, Stop: reply.Stop, Cost: a.speaker().Model.Cost(reply.Usage),
 	})
 }
 
 // send completes a request by what is not a matter of the session, and records
 // it.
 func (a *Agent) send(r *model.Request) (*model.Request, error) {
-	r.Model, r.MaxOutput = a.Model.Name, a.Model.MaxOutput
+	r.Model, r.MaxOutput = a.speaker().Model.Name, a.speaker().Model.MaxOutput
 	r.Effort, r.Schema = a.Effort, a.Schema
 	r.Open = a.Journal.Artifact
 	sheet, err := a.sent.next(r)
@@ -257,7 +237,7 @@ func (a *Agent) keep(r model.Reply) error {
 	}
 	m := model.Message{Role: model.Assistant, From: r.Message.From, Parts: []model.Part{model.Text{Text: text}}}
 	return a.record(event.Replied{
-		Message: m, Usage: r.Usage, Stop: model.Cut, Cost: a.Model.Cost(r.Usage),
+		Message: m, Usage: r.Usage, Stop: model.Cut, Cost: a.speaker().Model.Cost(r.Usage),
 	})
 }
 

@@ -23,6 +23,7 @@ type Options struct {
 	Journal  Journal
 	Provider model.Provider
 	Model    model.Info
+	Fallback *Fallback       // nil is none
 	Tools    []tool.Tool     // offered to the model, in this order
 	Own      []tool.Tool     // for Do only: never offered to the model; a person asks for them, so no mode holds them back, but rules do
 	Session  event.Opened    // recorded first, by Open
@@ -42,6 +43,12 @@ type Options struct {
 	News    func() string                                                                           // what has happened beside the calls since it was last asked, "" if nothing: told with the next result
 	Keep    func(seq int64, state []byte)                                                           // caches the state, from time to time
 	Observe func(Signal)                                                                            // in order, from one goroutine at a time; must not block
+}
+
+// A Fallback goes on with a turn whose model cannot be reached.
+type Fallback struct {
+	Provider model.Provider
+	Model    model.Info
 }
 
 // Limits end a turn; zero means none.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/world/provider"
 )
@@ -44,6 +45,19 @@ func (s System) openNamed(ctx context.Context, c *Config, name string) (model.Pr
 		o.Served = provider.AskLocalModel(ctx, o.Client, name, o.BaseURL)
 	}
 	return provider.Open(o)
+}
+
+// openFallback returns the model that goes on where the first cannot be reached,
+// nil if there is none.
+func (s System) openFallback(ctx context.Context, c *Config) (*agent.Fallback, error) {
+	if c.Fallback == "" {
+		return nil, nil
+	}
+	p, info, err := s.openNamed(ctx, c, c.Fallback)
+	if err != nil {
+		return nil, err
+	}
+	return &agent.Fallback{Provider: p, Model: info}, nil
 }
 
 // reach returns how the provider of that name is reached, by the settings or else

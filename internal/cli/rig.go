@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -38,6 +39,7 @@ type rig struct {
 	journal   *journal.Journal
 	snapshots *snapshot.Store // nil where undo does not cover commands
 	model     model.Info
+	fallback  *agent.Fallback
 	ui        *terminal.UI
 	agent     *agent.Agent
 	offered   []tool.Spec
@@ -97,6 +99,9 @@ func (s System) assemble(ctx context.Context, o openOptions) (r *rig, err error)
 		if provider, r.model, err = s.openModel(ctx, r.settings); err != nil {
 			return r, unusable(err)
 		}
+		if r.fallback, err = s.openFallback(ctx, r.settings); err != nil {
+			return r, unusable(err)
+		}
 	}
 	s.openUI(r, o)
 	if o.refused != nil {
@@ -105,6 +110,9 @@ func (s System) assemble(ctx context.Context, o openOptions) (r *rig, err error)
 		for _, w := range r.settings.Warnings {
 			r.ui.Say(w)
 		}
+	}
+	if o.provider == nil && o.session == "" && !r.model.Known && !strings.HasPrefix(r.model.Name, "script:") {
+		r.ui.Say(fmt.Sprintf("little is known of %s: a window of %d tokens and replies of %d are assumed; models.toml can say more (docs/models.md)", r.model.Name, r.model.Window, r.model.MaxOutput))
 	}
 	if o.provider == nil && r.settings.Limits.Cost > 0 && r.model.Price == (model.Price{}) && !free(r.model.Name) {
 		r.ui.Say("the price of " + r.model.Name + " is not known, so the limit of cost cannot end a turn; --max-tokens can")
@@ -286,7 +294,7 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 
 func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []tool.Tool) agent.Options {
 	options := agent.Options{
-		Journal: r.journal, Provider: p, Model: r.model, Tools: tools,
+		Journal: r.journal, Provider: p, Model: r.model, Fallback: r.fallback, Tools: tools,
 		Session: event.Opened{
 			Session: r.id, Root: r.workspace.Root(), Commit: r.workspace.Head(),
 			Version: fullVersion(), Model: r.model.Name, Mode: string(r.settings.Mode),

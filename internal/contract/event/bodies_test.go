@@ -63,6 +63,7 @@ func bodies() []Body {
 		Settled{Call: "c7", As: "done", By: ByPerson, Note: "I looked"},
 		Constrained{ID: "k1", Words: "do not push", Rule: "Bash(git push)", By: "user", Lifted: true},
 		Quarantined{Seq: 6, Part: 2, Media: true, Reason: "image cannot be decoded"},
+		Switched{To: "openai/gpt-5.5", Why: "overloaded"},
 		Compacted{Through: 40, Handoff: json.RawMessage(`{"goal":"mend it"}`)},
 		Stopped{Reason: "limit", Detail: "steps"},
 	}

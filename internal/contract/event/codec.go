@@ -13,7 +13,7 @@ import (
 func Kinds() []string {
 	return []string{
 		"opened", "ruled", "asked", "packed", "sent", "replied", "planned", "decided",
-		"started", "finished", "settled", "constrained", "quarantined", "compacted", "stopped",
+		"started", "finished", "settled", "constrained", "quarantined", "switched", "compacted", "stopped",
 	}
 }
 
@@ -166,6 +166,8 @@ func format(kind string) (version int, decode func([]byte) (Body, error)) {
 		return 1, as[Constrained]
 	case "quarantined":
 		return 1, as[Quarantined]
+	case "switched":
+		return 1, as[Switched]
 	case "compacted":
 		return 1, as[Compacted]
 	case "stopped":

@@ -147,6 +147,12 @@ type (
 		Reason string `json:"reason"`
 	}
 
+	// Switched says that another model goes on with the turn.
+	Switched struct {
+		To  string `json:"to"`
+		Why string `json:"why"`
+	}
+
 	// Compacted stands for all events up to Through.
 	Compacted struct {
 		Through int64           `json:"through"`
@@ -182,6 +188,7 @@ func (Finished) kind() string    { return "finished" }
 func (Settled) kind() string     { return "settled" }
 func (Constrained) kind() string { return "constrained" }
 func (Quarantined) kind() string { return "quarantined" }
+func (Switched) kind() string    { return "switched" }
 func (Compacted) kind() string   { return "compacted" }
 func (Stopped) kind() string     { return "stopped" }
 func (o Opaque) kind() string    { return o.Type }
@@ -201,6 +208,7 @@ func (Finished) Waits() bool    { return false }
 func (Settled) Waits() bool     { return false }
 func (Constrained) Waits() bool { return false }
 func (Quarantined) Waits() bool { return false }
+func (Switched) Waits() bool    { return true }
 func (Compacted) Waits() bool   { return false }
 func (Stopped) Waits() bool     { return false }
 func (Opaque) Waits() bool      { return false }

@@ -156,7 +156,7 @@ func (p *parser) word() string {
 func kindOf(name []byte) string {
 	for _, k := range [...]string{
 		"opened", "ruled", "asked", "packed", "sent", "replied", "planned", "decided",
-		"started", "finished", "settled", "constrained", "quarantined", "compacted", "stopped",
+		"started", "finished", "settled", "constrained", "quarantined", "switched", "compacted", "stopped",
 	} {
 		if string(name) == k {
 			return k

@@ -92,6 +92,9 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 		}
 		return event.Quarantined{Seq: int64(rng.IntN(9)), Part: rng.IntN(3), Media: rng.IntN(2) == 0}
 	case 11:
+		if rng.IntN(4) == 0 {
+			return event.Switched{To: "openai/b", Why: "busy"}
+		}
 		return event.Compacted{Through: int64(rng.IntN(int(s.Seq()))), Handoff: json.RawMessage(`{"goal":"x"}`)}
 	}
 	return event.Stopped{Reason: "end"}

@@ -98,6 +98,8 @@ func (v *view) recorded(e event.Event) {
 		v.info("constraint: " + b.Words)
 	case event.Quarantined:
 		v.info(fmt.Sprintf("part %d of event %d is kept from the model: %s", b.Part, b.Seq, b.Reason))
+	case event.Switched:
+		v.say(fmt.Sprintf("%s goes on with this turn: %s", b.To, b.Why))
 	case event.Compacted:
 		v.info(fmt.Sprintf("events up to %d are now a summary for the model", b.Through))
 	case event.Stopped:
