@@ -13,12 +13,29 @@ const MaxLines = 2_000
 const edgeLines = 40
 
 // Excerpt returns text as it may enter the context. A text of more than inline
-// bytes or MaxLines lines is cut: its first and last 40 lines remain, with a
+// bytes, MaxLines lines or MaxTokens tokens is cut: its first and last 40 lines remain, with a
 // line between them that names the totals and, unless it is "", the handle
 // under which the whole is kept. The excerpt has at most inline bytes. It is cut
 // between lines, and inside a line that is too long by itself between
 // characters.
 func Excerpt(text string, inline int, handle string) (short string, cut bool) {
+	short, cut = excerpt(text, inline, handle)
+	for n := dense(short); n > MaxTokens; n = dense(short) {
+		inline = min(inline, len(short)) * (MaxTokens - 1) / n // strictly less
+		short, cut = excerpt(text, inline, handle)
+	}
+	return short, cut
+}
+
+// dense returns how many tokens a text has that may have too many.
+func dense(text string) int {
+	if len(text) <= MaxTokens/2 {
+		return 0
+	}
+	return EstimateTokens(text)
+}
+
+func excerpt(text string, inline int, handle string) (short string, cut bool) {
 	lines := countLines(text)
 	if len(text) <= inline && lines <= MaxLines {
 		return text, false
