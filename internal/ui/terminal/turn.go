@@ -19,6 +19,8 @@ type turn struct {
 	usage   model.Usage
 	cost    int64    // micro-cents
 	changed []string // paths, in order of their first change
+	calls   int
+	shell   int // of the calls
 }
 
 func (t *turn) begin(at time.Time) {
@@ -31,6 +33,13 @@ func (t *turn) reply(b event.Replied) {
 	t.steps++
 	t.usage = t.usage.Plus(b.Usage)
 	t.cost += b.Cost
+}
+
+func (t *turn) called(tool string) {
+	t.calls++
+	if tool == "Bash" {
+		t.shell++
+	}
 }
 
 func (t *turn) change(edits []edit.Intent) {
@@ -50,6 +59,9 @@ func (t *turn) summary(at time.Time, b event.Stopped) string {
 	parts := []string{count(t.steps, "step")}
 	if len(t.changed) > 0 {
 		parts = append(parts, count(len(t.changed), "file")+" changed ("+strings.Join(t.changed, ", ")+")")
+	}
+	if t.shell > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s in the shell", t.shell, count(t.calls, "call")))
 	}
 	if u := t.usage; u.Total() > 0 {
 		in := grouped(u.Input+u.Cached+u.CacheWrite) + " tokens in"

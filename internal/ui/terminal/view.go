@@ -185,6 +185,7 @@ func (v *view) finished(b event.Finished) {
 		c = call{tool: b.Call, label: b.Call, step: v.turn.steps}
 	}
 	delete(v.calls, b.Call)
+	v.turn.called(c.tool)
 	v.turn.change(b.Result.Edits)
 	if v.o.Quiet {
 		return

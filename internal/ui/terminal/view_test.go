@@ -290,3 +290,14 @@ func TestFigures(t *testing.T) {
 		}
 	}
 }
+
+// R151: the end of a turn tells how many of its calls went to the shell.
+func TestR151_TheShareOfTheShellIsTold(t *testing.T) {
+	var turn turn
+	for _, name := range []string{"Read", "Bash", "Edit", "Bash", "Test"} {
+		turn.called(name)
+	}
+	if got := turn.summary(time.Time{}, event.Stopped{Reason: string(model.End)}); !strings.Contains(got, "2 of 5 calls in the shell") {
+		t.Error(got)
+	}
+}
