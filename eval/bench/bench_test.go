@@ -74,8 +74,8 @@ func TestFirstRequest(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.offered != 10 {
-				t.Errorf("%d tools are offered, not all 10", got.offered)
+			if got.offered != 12 {
+				t.Errorf("%d tools are offered, not all 12", got.offered)
 			}
 			if got.whole > maxFirst {
 				t.Errorf("%d bytes (tools %d, system %d, messages %d), more than %d", got.whole, got.tools, got.system, got.messages, maxFirst)

@@ -164,6 +164,7 @@ func runScript(ctx context.Context, h *process.Host, c process.Command, out *out
 		r.Artifacts = artifacts
 		return r, nil
 	}
+	body += aftermath(e)
 	if e.Held {
 		body += "[something it started still runs and holds its output, of which no more is read" + heldBy(e) + "]\n"
 	}

@@ -64,3 +64,16 @@ func unseen(f bashFacts) string {
 	}
 	return "[what failed, out of all of that:]\n" + text
 }
+
+// aftermath says what a sandbox has to tell of a command that it held.
+func aftermath(e process.Exit) string {
+	text := ""
+	if e.Left {
+		text += "[what it left running was ended with it; background: true keeps a command running]\n"
+	}
+	if len(e.Made) > 0 {
+		text += fmt.Sprintf("[it made %s, which other programs trust and which was not there before: say so to the user]\n",
+			strings.Join(e.Made, ", "))
+	}
+	return text
+}

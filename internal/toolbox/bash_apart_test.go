@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/toolbox/diagnostic"
+	"github.com/belay-agent/belay/internal/world/process"
 )
 
 // R133, R145: how each stage ended is told, and standard error is seen wherever a
@@ -102,5 +103,19 @@ func TestR142_KeyDiagnosticsSurviveALongOutput(t *testing.T) {
 		if len(r.Text) > tool.DefaultInline {
 			t.Errorf("%s: %d bytes of text", command, len(r.Text))
 		}
+	}
+}
+
+// What a sandbox saw a command leave behind is in its result.
+func TestR126_WhatACommandLeavesBehindIsTold(t *testing.T) {
+	c := process.Command{}
+	got := aftermath(process.Exit{Left: true, Made: []string{".envrc", ".vscode"}})
+	for _, want := range []string{"what it left running was ended", ".envrc, .vscode"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	if got := aftermath(process.Exit{Code: 3}); got != "" || ending(process.Exit{Code: 3}, c) != "exit status 3" {
+		t.Errorf("of nothing: %q", got)
 	}
 }

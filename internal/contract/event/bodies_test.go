@@ -15,7 +15,7 @@ var (
 	when    = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 	image   = tool.Artifact{Handle: "artifact:00ff", Type: "image/png", Bytes: 12, Lines: 1}
 	item    = recall.Item{Slot: "definition", Source: "a/b.go:10-40@3f9a", Text: "func F() {\n\treturn\n}", Score: 0.75, Why: "named in the goal"}
-	intent  = edit.Intent{Path: "a/b.go", Base: "aa", Result: "bb", Regions: []edit.Region{{Start: 3, End: 5, Len: 7}}, Remove: true, Mode: "0755", Inexact: "indentation", Was: "0644", Parents: 1}
+	intent  = edit.Intent{Path: "a/b.go", Base: "aa", Result: "bb", Regions: []edit.Region{{Start: 3, End: 5, Len: 7}}, Remove: true, Mode: "0755", Inexact: "indentation", Was: "0644", Parents: 1, Attrs: "cc", WasAttrs: "dd"}
 	failure = tool.Failure{Kind: tool.Stale, Message: "edit a/b.go: it changed", Hint: "Read it again", Retry: true, Detail: json.RawMessage(`{"actual_sha256":"cc"}`)}
 	call    = tool.Call{ID: "c7", Tool: "Read", Args: json.RawMessage(`{"path":"a/<b>&.go"}`)}
 )
@@ -49,7 +49,7 @@ func bodies() []Body {
 		},
 		Planned{Digest: "dd", Plan: tool.Plan{
 			Call: call, Version: 1, Summary: "read a/b.go", Preview: "artifact:bb", Profile: "none",
-			Parts:   []tool.Part{{Name: "a/b.go", Effects: effect.Set{{Kind: effect.Read, On: "a/b.go", Tree: true}}, Why: "it could be more"}},
+			Parts:   []tool.Part{{Name: "a/b.go", Effects: effect.Set{{Kind: effect.Read, On: "a/b.go", Tree: true}}, Held: true, Why: "it could be more"}},
 			Timeout: time.Minute, Key: "01JZ/c7",
 		}},
 		Decided{Call: "c7", Plan: "dd", Verdict: "allow", By: ByPerson, Reason: "fine", Remember: "Read(a/**)", Also: []string{"Read(b)"}},

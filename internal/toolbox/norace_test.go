@@ -1,0 +1,6 @@
+//go:build !race
+
+package toolbox
+
+// raceSlack is how many times the memory of a program the race detector takes.
+const raceSlack = 1
