@@ -69,6 +69,12 @@ type draft struct {
 // for one, and then nothing.
 func (d *draft) said() bool { return d.tool != "" || d.args.Len() > 0 }
 
+// whole reports whether the arguments are complete: what begins anew then is
+// another call, though a server gives it the place or the id of this one.
+func (d *draft) whole() bool {
+	return d.tool != "" && strings.HasPrefix(d.args.String(), "{") && json.Valid([]byte(d.args.String()))
+}
+
 // A chatListener makes a reply out of chunks.
 type chatListener struct {
 	from string
@@ -147,8 +153,12 @@ func (l *chatListener) think(thought, said string) []model.Delta {
 
 // hearCall adds a piece to the call it belongs to.
 func (l *chatListener) hearCall(c chunkCall) model.Delta {
+	piece := plainText(c.Function.Arguments)
+	if piece == "" && len(c.Function.Arguments) > 0 && c.Function.Arguments[0] == '{' {
+		piece = string(c.Function.Arguments) // some servers send the object itself
+	}
 	n := l.find(c)
-	if n < 0 {
+	if n < 0 || c.Function.Name != "" && strings.HasPrefix(piece, "{") && l.drafts[n].whole() {
 		d := &draft{index: len(l.drafts), id: c.ID}
 		if c.Index != nil {
 			d.index = *c.Index
@@ -162,10 +172,6 @@ func (l *chatListener) hearCall(c chunkCall) model.Delta {
 	}
 	if d.id == "" {
 		d.id = c.ID
-	}
-	piece := plainText(c.Function.Arguments)
-	if piece == "" && len(c.Function.Arguments) > 0 && c.Function.Arguments[0] == '{' {
-		piece = string(c.Function.Arguments) // some servers send the object itself
 	}
 	d.args.WriteString(piece)
 	if len(c.ExtraContent) > 0 {
