@@ -11,7 +11,10 @@ import (
 	"github.com/belay-agent/belay/internal/world/process/proxy"
 )
 
-const hostsMax = 16
+const (
+	hostsMax = 16
+	toAsk    = "; to ask for it, name it in hosts of Bash"
+)
 
 // hostNames returns the hosts that a call asks for as effects have them.
 func hostNames(hosts []string) (names []string, err error) {
@@ -76,7 +79,7 @@ func apart(allowed effect.Set, hosts []string) effect.Set {
 func stopped(e process.Exit) string {
 	hint := e.Hint(slices.Concat(e.Err.Head, e.Err.Tail))
 	if strings.Contains(hint, " reach ") {
-		hint += "; name it in hosts to ask for it"
+		hint += toAsk
 	}
 	return hint
 }
@@ -86,5 +89,5 @@ func refused(e process.Exit) string {
 	if len(e.Refused) == 0 {
 		return ""
 	}
-	return "[the sandbox let it reach no " + strings.Join(e.Refused, ", ") + "; name it in hosts to ask for it]\n"
+	return "[the sandbox let it reach no " + strings.Join(e.Refused, ", ") + toAsk + "]\n"
 }

@@ -139,17 +139,17 @@ func TestLocalhostIsItsOwn(t *testing.T) {
 func TestARefusedHostIsNamed(t *testing.T) {
 	e := process.Exit{Code: 56, Profile: "full, network open to a.b", Refused: []string{"x.y", "c.d (is at 10.0.0.1)"}}
 	r := exited(e, process.Command{}, "out\n", bashFacts{})
-	if want := "out\n[the sandbox let it reach no x.y, c.d (is at 10.0.0.1); name it in hosts to ask for it]\nexit status 56"; r.Text != want {
+	if want := "out\n[the sandbox let it reach no x.y, c.d (is at 10.0.0.1); to ask for it, name it in hosts of Bash]\nexit status 56"; r.Text != want {
 		t.Errorf("%q", r.Text)
 	}
-	if want := "the sandbox let it reach no x.y, c.d (is at 10.0.0.1); name it in hosts to ask for it"; r.Failure.Hint != want {
+	if want := "the sandbox let it reach no x.y, c.d (is at 10.0.0.1); to ask for it, name it in hosts of Bash"; r.Failure.Hint != want {
 		t.Errorf("%q", r.Failure.Hint)
 	}
 	if !strings.Contains(string(r.Data), `"refused_hosts":["x.y","c.d (is at 10.0.0.1)"]`) {
 		t.Errorf("%s", r.Data)
 	}
 	e = process.Exit{Code: 6, Profile: "full", Err: process.Apart{Head: []byte("curl: (6) Could not resolve host: x.y\n")}}
-	if r := exited(e, process.Command{}, "", bashFacts{}); !strings.HasSuffix(r.Failure.Hint, "was not let reach x.y; name it in hosts to ask for it") {
+	if r := exited(e, process.Command{}, "", bashFacts{}); !strings.HasSuffix(r.Failure.Hint, "was not let reach x.y; to ask for it, name it in hosts of Bash") {
 		t.Errorf("%q", r.Failure.Hint)
 	}
 	e = process.Exit{Code: 1, Profile: "full", Err: process.Apart{Head: []byte("touch: /etc/x: Read-only file system\n")}}

@@ -26,7 +26,7 @@ func (k *cage) reach(hosts []string, s Sandbox, o *order) {
 	o.Listen = true
 	inside := slices.DeleteFunc([]string{"localhost", "127.0.0.1", "::1"}, func(name string) bool { return slices.Contains(hosts, name) })
 	o.Env = proxy.Environ(o.Env, fmt.Sprintf("127.0.0.1:%d", proxyPort), inside)
-	k.profile += ", network open to " + strings.Join(hosts, ", ")
+	k.profile += openTo + strings.Join(hosts, ", ")
 }
 
 // serve serves the command on the listener f, which init has made in its network.

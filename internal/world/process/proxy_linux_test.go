@@ -130,3 +130,44 @@ func TestTheProxyEndsWithTheCommand(t *testing.T) {
 	p.Stop()
 	<-gone
 }
+
+// Who goes past the proxy is told that it is there.
+func TestHintOfAHostThatIsOpen(t *testing.T) {
+	e := process.Exit{Code: 128, Profile: "full, network open to a.b, c.d"}
+	for stderr, want := range map[string]string{
+		"ssh: Could not resolve hostname":       "the sandbox was on (full, network open to a.b, c.d), and may be why",
+		"curl: (6) Could not resolve host: c.d": "the sandbox opens c.d only through the proxy that HTTPS_PROXY names, and the program did not use that",
+		"curl: (6) Could not resolve host: d.d": "the sandbox has no network: the command was not let reach d.d",
+	} {
+		if got := e.Hint([]byte(stderr)); got != want {
+			t.Errorf("%s: %q", stderr, got)
+		}
+	}
+}
+
+// BenchmarkReach runs the program true where it may reach nothing, and where it may
+// reach a host.
+func BenchmarkReach(b *testing.B) {
+	self, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	root := b.TempDir()
+	h, err := process.Sandbox{Program: self, Root: root, Only: process.Full}.Open("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer h.Close()
+	if h.Profile() != process.Full {
+		b.Skip(h.Gaps())
+	}
+	for name, allowed := range map[string]effect.Set{"nothing": reaching(), "a host": reaching("a.example")} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := h.Run(b.Context(), process.Command{Argv: []string{"true"}, Dir: root, Env: []string{path}, Allowed: allowed}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@ package process
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ import (
 var blocked = []string{
 	`(?i)(/[^\s:'"‘’]+)['"’]?:? *(?:\([^)]*\))?:? *read-only file system`,
 	`(?i)read-only file system[^/\n]{0,20}['"‘]?(/[^\s:'"‘’]+)`,
-	`(?i)(?:could not resolve host|temporary failure resolving|name or service not known)[:\s]+['"]?([\w.-]+\.[\w-]+)`,
+	`(?i)(?:could not resolve host(?:name)?|temporary failure resolving|name or service not known)[:\s]+['"]?([\w.-]+\.[\w-]+)`,
 	`(?i)(?:lookup|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)) ([\w.-]+\.[\w-]+)`,
 	`(?i)dial (?:tcp|udp) (\[?[\w.:]+\]?:\d+): connect: network is unreachable`,
 }
@@ -20,6 +21,9 @@ var vague = []string{
 	"read-only file system", "network is unreachable", "temporary failure in name resolution",
 	"operation not permitted", "permission denied", "could not resolve host",
 }
+
+// openTo is before the hosts in a profile.
+const openTo = ", network open to "
 
 // Hint says what of the failure of a command is the work of what held it, given
 // what it printed to stderr: which path or host, where that shows it; else that
@@ -48,6 +52,8 @@ func (e Exit) Hint(stderr []byte) string {
 		case m == nil:
 		case i < 2:
 			return "the sandbox keeps " + m[1] + " read-only: the command was not let write there"
+		case slices.Contains(e.opened(), strings.Trim(m[1], ".")):
+			return "the sandbox opens " + strings.Trim(m[1], ".") + " only through the proxy that HTTPS_PROXY names, and the program did not use that"
 		default:
 			return "the sandbox has no network: the command was not let reach " + strings.Trim(m[1], ".")
 		}
@@ -59,4 +65,10 @@ func (e Exit) Hint(stderr []byte) string {
 		}
 	}
 	return ""
+}
+
+// opened returns the hosts that were opened to the command.
+func (e Exit) opened() []string {
+	_, hosts, _ := strings.Cut(e.Profile, openTo)
+	return strings.Split(hosts, ", ")
 }
