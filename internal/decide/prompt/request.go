@@ -95,6 +95,9 @@ func talk(s *session.State, origins map[string]string) []line {
 			lines = append(lines, answers)
 		}
 	}
+	if s.Handoff() != nil && before != nil { // all that was said is in it
+		lines = append(lines, line{message: model.Message{Role: model.User, Parts: before}, parts: slices.Repeat([]int{-1}, len(before))})
+	}
 	return lines
 }
 

@@ -17,6 +17,7 @@ import (
 // over the wire, and when again, is the transport's.
 type messages struct {
 	name      string // "anthropic/claude-..."
+	from      string // who makes its replies
 	maxOutput int    // where the request does not say; the API wants one
 	post      *transport
 	lost      shed
@@ -26,7 +27,7 @@ type messages struct {
 func (m *messages) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
 	return m.post.shedding(ctx, &m.lost, messagesSheds, func() (sending, error) {
 		body, places, err := m.encode(req)
-		return sending{body, places, func() listener { return newMessagesListener(m.name, req) }}, err
+		return sending{body, places, func() listener { return newMessagesListener(m.from, req) }}, err
 	})
 }
 
@@ -78,7 +79,7 @@ type messagesBlock struct {
 
 // encode checks req and returns its body, and where in req its blocks come from.
 func (m *messages) encode(req *model.Request) ([]byte, *sites, error) {
-	speeches, err := sendable(req, m.name)
+	speeches, err := sendable(req, m.from)
 	if err != nil {
 		return nil, nil, err
 	}

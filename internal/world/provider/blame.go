@@ -2,6 +2,7 @@ package provider
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,7 @@ func (s *sites) know(speeches []speech) {
 
 // What refusals name: a message by its number, perhaps a block of it.
 var (
-	itemRE  = pattern(`(?i)\b(?:messages?|input|contents)\b\W{0,3}(?:at index )?\[?(\d+)\]?(?:\W{0,3}(?:content|parts|tool_calls)\W{0,3}(\d+))?`)
+	itemRE  = pattern(`(?i)\b(?:messages?|input|contents)\b\W{0,3}(?:at index )?\[?(\d+)\]?(?:\W{0,3}(content|parts|tool_calls)\W{0,3}(\d+))?`)
 	indexRE = pattern(`(?i)\bmessage (?:at )?index (\d+)`)
 )
 
@@ -96,15 +97,19 @@ func (s *sites) named(words string) (place, bool) {
 		if m = indexRE().FindStringSubmatch(words); m == nil {
 			return place{}, false
 		}
-		m = append(m, "")
+		m = append(m, "", "")
 	}
 	i, err := strconv.Atoi(m[1])
 	if err != nil || i >= len(s.items) {
 		return place{}, false
 	}
 	item := s.items[i]
-	if j, err := strconv.Atoi(m[2]); err == nil && j < len(item) && s.blamable(item[j]) {
-		return item[j], true
+	blocks := item
+	if m[2] == "tool_calls" {
+		blocks = slices.DeleteFunc(slices.Clone(item), func(at place) bool { return !isCall(s.parts[at]) })
+	}
+	if j, err := strconv.Atoi(m[3]); err == nil && j < len(blocks) && s.blamable(blocks[j]) {
+		return blocks[j], true
 	}
 	for _, suspect := range suspects {
 		if !suspect.words().MatchString(words) {

@@ -15,6 +15,7 @@ import (
 // gemini speaks the Gemini API.
 type gemini struct {
 	name string   // "google/gemini-..."
+	from string   // who makes its replies
 	base *url.URL // up to the version
 	post *transport
 	lost shed
@@ -26,12 +27,9 @@ func (g *gemini) Stream(ctx context.Context, req *model.Request) iter.Seq2[model
 	post.url = geminiEndpoint(g.base, bareModel(req.Model, g.name))
 	return post.shedding(ctx, &g.lost, geminiSheds, func() (sending, error) {
 		body, places, err := g.encode(req)
-		return sending{body, places, func() listener { return &geminiListener{from: g.from(), req: req} }}, err
+		return sending{body, places, func() listener { return &geminiListener{from: g.from, req: req} }}, err
 	})
 }
-
-// from says who made a reply: see responses.from.
-func (g *gemini) from() string { return g.name + "@gemini" }
 
 // geminiSheds are what models are known to refuse of a request.
 var geminiSheds = []shedding{
@@ -158,7 +156,7 @@ func geminiEffort(name, effort string) *geminiThinking {
 
 // encode checks req and returns its body, and where in req its parts come from.
 func (g *gemini) encode(req *model.Request) ([]byte, *sites, error) {
-	speeches, err := sendable(req, g.from())
+	speeches, err := sendable(req, g.from)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 // call themselves compatible.
 type chat struct {
 	name     string // "openai/gpt-..."
+	from     string // who makes its replies
 	official bool   // the server is OpenAI's own
 	post     *transport
 	lost     shed
@@ -24,7 +25,7 @@ type chat struct {
 func (c *chat) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
 	return c.post.shedding(ctx, &c.lost, chatSheds, func() (sending, error) {
 		body, places, err := c.encode(req)
-		return sending{body, places, func() listener { return &chatListener{from: c.name, req: req} }}, err
+		return sending{body, places, func() listener { return &chatListener{from: c.from, req: req} }}, err
 	})
 }
 
@@ -126,7 +127,7 @@ type chatCallBody struct {
 // encode checks req and returns its body, and where in req its messages come
 // from.
 func (c *chat) encode(req *model.Request) ([]byte, *sites, error) {
-	speeches, err := sendable(req, c.name)
+	speeches, err := sendable(req, c.from)
 	if err != nil {
 		return nil, nil, err
 	}

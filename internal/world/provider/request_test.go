@@ -260,7 +260,7 @@ func TestReasoningGoesBackUntouched(t *testing.T) {
 			t.Errorf("%s does not go back in\n%s", b, body)
 		}
 	}
-	other := &messages{name: "anthropic/other", maxOutput: 1}
+	other := &messages{name: "anthropic/other", from: "anthropic/other", maxOutput: 1}
 	if body, _, err = other.encode(req); err != nil || strings.Contains(string(body), "thinking") || strings.Contains(string(body), "tomorrow") {
 		t.Errorf("reasoning goes to another model (%v):\n%s", err, body)
 	}

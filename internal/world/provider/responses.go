@@ -13,6 +13,7 @@ import (
 // reasoning comes and goes back encrypted.
 type responses struct {
 	name string // "openai/gpt-..."
+	from string // who makes its replies
 	post *transport
 	lost shed
 }
@@ -21,13 +22,9 @@ type responses struct {
 func (r *responses) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
 	return r.post.shedding(ctx, &r.lost, responsesSheds, func() (sending, error) {
 		body, places, err := r.encode(req)
-		return sending{body, places, func() listener { return newResponsesListener(r.from(), req) }}, err
+		return sending{body, places, func() listener { return newResponsesListener(r.from, req) }}, err
 	})
 }
-
-// from says who made a reply: the same model over another API is another, whose
-// opaque parts mean nothing here.
-func (r *responses) from() string { return r.name + "@responses" }
 
 // responsesSheds are what servers are known to refuse of a request, each with
 // the words of the refusal.
@@ -96,7 +93,7 @@ type responsesBlock struct {
 
 // encode checks req and returns its body, and where in req its items come from.
 func (r *responses) encode(req *model.Request) ([]byte, *sites, error) {
-	speeches, err := sendable(req, r.from())
+	speeches, err := sendable(req, r.from)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -26,10 +26,10 @@ func Responses() Dialect {
 	}
 }
 
-// reasoningItem has its fields in an order, and a space, that no encoder would
-// give them.
+// reasoningItem has its fields in an order, and characters as they are, that no
+// encoder would give them.
 func reasoningItem(think string) string {
-	return `{"id":"rs_1", "type":"reasoning","summary":[{"type":"summary_text","text":` + encode(think) + `}],"encrypted_content":"gAAAA+/8=<&>"}`
+	return `{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":` + encode(think) + `}],"encrypted_content":"gAAAA+/8=<&>"}`
 }
 
 func responsesEvents(r Reply) []string {

@@ -83,6 +83,13 @@ func (s *Server) Complaint() error {
 	return s.complaint
 }
 
+// Forgive forgets what was wrong so far: the test looked for it.
+func (s *Server) Forgive() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.complaint = nil
+}
+
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
