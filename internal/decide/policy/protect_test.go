@@ -12,11 +12,11 @@ func TestSecrets(t *testing.T) {
 		".env": true, "a/.env": true, ".env.local": true, ".ENV": true, ".envrc": true,
 		"k.pem": true, "a/K.PEM": true, "tls/server.key": true, "id_rsa": true, "id_ed25519": true,
 		"/home/u/.ssh/config": true, "/home/u/.netrc": true, "/home/u/.aws/credentials": true,
-		"/home/u/.config/gcloud/x/y": true, "/etc/shadow": true, "/proc/self/environ": true,
+		"/home/u/.config/gcloud/x/y": true, "/etc/shadow": true, "/proc/1/environ": true,
 		"credentials.json": true, "/home/u/.cargo/credentials": true, "/home/u/.docker/config.json": true,
 		"": false, ".": false, "/": false, "src": false, "env": false, "a.env": false, "pem": false,
 		"id_rsa.pub": false, "id_map.go": false, "internal/credentials/a.go": false, "keys.go": false,
-		"/etc/hosts": false, "/proc/self/status": false, "docker/config.json": false,
+		"/etc/hosts": false, "/proc/self/environ": false, "/proc/1/status": false, "docker/config.json": false,
 	} {
 		if got := secret(effect.Effect{Kind: effect.Read, On: p}); got != want {
 			t.Errorf("%q is a secret: %t, want %t", p, got, want)
