@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,7 +42,7 @@ func (r *run) words(list []*syntax.Word, d *deed) (args []arg) {
 
 func (r *run) word(w *syntax.Word, d *deed) []arg {
 	if words, has := r.braces(w); has {
-		shown := r.source(w.Pos(), w.End())
+		shown := r.spelt(w)
 		d.unclear("%s is a brace expansion", shown)
 		if words == nil {
 			return []arg{{shown: shown}}
@@ -84,6 +85,20 @@ func (r *run) word(w *syntax.Word, d *deed) []arg {
 	return []arg{a}
 }
 
+// spelt is the text of a word. One that was in braces has no place in the script
+// that could be trusted.
+func (r *run) spelt(w *syntax.Word) string {
+	if splits(w) {
+		return "{...}"
+	}
+	return r.source(w.Pos(), w.End())
+}
+
+// splits reports whether a word has braces that were found already.
+func splits(w *syntax.Word) bool {
+	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool { _, ok := p.(*syntax.BraceExp); return ok })
+}
+
 // braces reports whether a word has braces that stand for several, and returns
 // these if that is all it has.
 func (r *run) braces(w *syntax.Word) (words []*syntax.Word, has bool) {
@@ -92,11 +107,12 @@ func (r *run) braces(w *syntax.Word) (words []*syntax.Word, has bool) {
 		has = has || ok && strings.Contains(l.Value, "{")
 	}
 	split := *w
-	if !has { // also for sh, which may be bash
+	switch {
+	case splits(w):
+	case !has: // also for sh, which may be bash
 		return nil, false
-	}
-	if !syntax.SplitBraces(&split) {
-		text := r.source(w.Pos(), w.End())
+	case !syntax.SplitBraces(&split):
+		text := r.spelt(w)
 		return nil, strings.Contains(text, ",") || strings.Contains(text, "..") // bash may see more than this parser
 	}
 	var whole []syntax.WordPart
