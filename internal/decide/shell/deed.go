@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -66,6 +67,33 @@ func (d *deed) path(kind effect.Kind, a arg, tree bool) {
 	}
 	for _, at := range d.at(a.text) {
 		d.add(effect.Effect{Kind: kind, On: at, Tree: tree})
+	}
+}
+
+// replaced notes that what is at a path is written, or gives way to something
+// else: where the path is a link, that may be the link itself.
+func (d *deed) replaced(a arg, tree bool) {
+	d.path(effect.Write, a, tree)
+	d.name(a, tree)
+}
+
+// name notes that a name is given to something else, wherever it leads now.
+func (d *deed) name(a arg, tree bool) {
+	p := strings.TrimRight(a.text, "/")
+	if !a.known || a.pipe || p == "" || d.s == nil {
+		return
+	}
+	dirs := d.s.dirs
+	if path.IsAbs(p) {
+		dirs = []string{"/"}
+	}
+	for _, dir := range dirs {
+		whole := join(dir, p)
+		i := strings.LastIndexByte(whole, '/')
+		parent, last := cmp.Or(whole[:i+1], "."), whole[i+1:]
+		if in := d.r.lead(parent); in != "" && last != "." && last != ".." {
+			d.add(effect.Effect{Kind: effect.Write, On: path.Join(in, last), Tree: tree})
+		}
 	}
 }
 

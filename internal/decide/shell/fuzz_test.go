@@ -105,6 +105,8 @@ func FuzzParts(f *testing.F) {
 		}
 	}
 	f.Add("cat <<E", "\n$(rm a)\nE\n")
+	f.Add("{,{,}}", "9")
+	f.Add("{ echo cd src; printf 'rm %s\\n' a; cat; } <<< 'rm b' | bash -s", "git -c a=b -C src commit")
 	f.Fuzz(func(t *testing.T, line, more string) {
 		parts, err := shell.Parts(line, world())
 		if err != nil {

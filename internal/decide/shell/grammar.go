@@ -82,6 +82,17 @@ func (m *match) words(kind string, a arg) {
 		m.searches = m.searches || !strings.HasPrefix(a.text, "!") && !named(path.Base(a.text))
 	case "gitarg":
 		m.gitarg(a)
+	case "gitname":
+		if !m.lists { // a branch or a tag is made or taken away
+			m.d.process("git")
+			m.d.add(effect.Effect{Kind: effect.Git})
+			m.effect("writes=.git")
+			m.effect("code")
+		}
+	case "gitset":
+		if !harmless(a.text) {
+			d.unclear("the setting %s may run something", a.text)
+		}
 	case "gh":
 		switch a.text {
 		case "list", "view", "status", "diff", "checks", "watch":

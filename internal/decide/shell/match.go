@@ -35,6 +35,7 @@ func (r *run) program(name string, args []arg, d *deed) {
 	if name == "unzip" && !slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "-l") || strings.HasPrefix(a.text, "-Z") }) {
 		d.path(effect.Write, literal("."), true)
 	}
+	r.prints(name, args[1:])
 	if m.silent && len(d.set) == 0 {
 		return // a wrapper that does nothing by itself
 	}
@@ -51,6 +52,8 @@ type match struct {
 	silent   bool // it does nothing by itself
 	scripted bool // it runs a script that was followed
 	inplace  bool // what it reads it writes too
+	lists    bool // its operands are patterns of what it lists
+	count    int  // of its operands
 	searches bool // it shows what is in all files below
 	public   bool // but only of those with certain names
 	exposed  bool // or of others too
@@ -66,6 +69,7 @@ func (m *match) follow(args []arg) {
 		m.effect(e)
 	}
 	m.operandsOf(rest)
+	m.input(rest)
 }
 
 // subcommand goes on with the table of the first operand.
@@ -87,8 +91,12 @@ func (m *match) subcommand(rest []arg) {
 		t, ok = find(m.t.name + "/" + sub.text)
 	}
 	if !ok {
+		value := has(m.d.set, effect.Effect{Kind: effect.Anything})
 		m.d.process("")
 		m.d.unclear("nothing is known of %s %s", m.t.name, sub.shown)
+		if value && len(rest) > 1 { // it may be that of an option that is not known
+			m.subcommand(rest[1:])
+		}
 		return
 	}
 	m.t = &t
@@ -210,6 +218,7 @@ func (m *match) use(o option, value arg, has bool) {
 
 // operandsOf gives operands their kinds and takes them.
 func (m *match) operandsOf(rest []arg) {
+	m.count = len(rest)
 	if m.drop > 0 && len(m.t.operands) > 0 {
 		t := *m.t
 		t.operands = t.operands[1:]

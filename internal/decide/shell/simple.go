@@ -75,6 +75,7 @@ func (r *run) assign(a *syntax.Assign, s state, before bool) state {
 	case a.Index != nil || a.Append || a.Naked:
 		d.unclear("this assignment is not followed")
 		v = value{}
+	case before && people(name) && v.known:
 	case before && (name == "LANG" || name == "LC_ALL") && v.known && strings.Trim(v.text, localeLetters) == "":
 	case before:
 		d.unclear("%s may change what the command does", name)
@@ -88,6 +89,15 @@ func (r *run) assign(a *syntax.Assign, s state, before bool) state {
 		return s
 	}
 	return s.set(name, v)
+}
+
+// people reports whether a variable only says who did something in git, and when.
+func people(name string) bool {
+	switch name {
+	case "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE":
+		return true
+	}
+	return false
 }
 
 const localeLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-@"

@@ -75,7 +75,9 @@ func (m *match) exec(args []arg) (n int) {
 func (m *match) env(args []arg) {
 	rest := m.options(args)
 	for len(rest) > 0 && strings.Contains(rest[0].text, "=") {
-		m.d.unclear("%s may change what the command does", rest[0].shown)
+		if name, _, _ := strings.Cut(rest[0].text, "="); !people(name) || !rest[0].known {
+			m.d.unclear("%s may change what the command does", rest[0].shown)
+		}
 		rest = rest[1:]
 	}
 	for _, a := range args[:len(args)-len(rest)] {

@@ -81,7 +81,10 @@ func (x *expansion) inner(stmts []*syntax.Stmt) {
 	if x.d.s != nil {
 		s = *x.d.s
 	}
+	out := x.r.out
+	x.r.out = nil
 	x.r.stmts(stmts, s)
+	x.r.out = out
 }
 
 func (x *expansion) process(p *syntax.ProcSubst) {

@@ -44,6 +44,8 @@ func (m *match) effect(word string) {
 		m.searches = true
 	case "public":
 		m.public = true
+	case "lists":
+		m.lists = true
 	case "inplace":
 		m.inplace = true
 	case "outside", "homedir":
@@ -84,7 +86,7 @@ func (m *match) take(kind string, a arg) {
 		}
 		d.path(effect.Read, a, kind == "tree")
 		if m.inplace {
-			d.path(effect.Write, a, kind == "tree")
+			d.replaced(a, kind == "tree")
 		}
 		if m.searches && kind == "tree" && a.known && !a.pipe {
 			m.secrets(a.text)
@@ -102,10 +104,10 @@ func (m *match) take(kind string, a arg) {
 		d.path(effect.Write, a, kind == "writes")
 	case "change":
 		d.path(effect.Read, a, false)
-		d.path(effect.Write, a, false)
+		d.replaced(a, false)
 	case "move":
 		d.path(effect.Read, a, true)
-		d.path(effect.Write, a, true)
+		d.replaced(a, true)
 		if !a.known || !(effect.Effect{Kind: effect.Write, On: d.first(a)}).Inside() {
 			d.permanent()
 		}
@@ -116,10 +118,12 @@ func (m *match) take(kind string, a arg) {
 		d.path(effect.Read, a, false)
 		d.path(effect.Write, a, false)
 	case "remove":
-		d.path(effect.Write, a, true)
+		d.replaced(a, true)
 		d.permanent()
 	case "dest":
 		m.dest(a)
+	case "gitdir":
+		m.elsewhere(a)
 	case "host", "url", "remote":
 		m.remote(kind, a)
 	case "code":
@@ -133,20 +137,37 @@ func (m *match) take(kind string, a arg) {
 
 // dest is where files are put: a file or, if it is there, a directory.
 func (m *match) dest(a arg) {
+	if a.known && m.t.name == "ln" && m.count == 1 { // the name is made here
+		a = literal(path.Base(a.text))
+	}
 	if !a.known || a.pipe || len(m.d.s.dirs) != 1 {
-		m.d.path(effect.Write, a, true)
+		m.d.replaced(a, true)
 		return
 	}
 	if !m.isDir(a.text) {
-		m.d.path(effect.Write, a, false)
+		m.d.replaced(a, false)
 		return
+	}
+	if slices.ContainsFunc(m.all, noFollow) {
+		m.d.name(a, false)
 	}
 	for _, source := range m.all[1 : len(m.all)-1] {
 		if !source.known || strings.HasPrefix(source.text, "-") {
 			continue
 		}
-		m.d.path(effect.Write, literal(a.text+"/"+path.Base(source.text)), true)
+		m.d.replaced(literal(a.text+"/"+path.Base(source.text)), true)
 	}
+}
+
+// noFollow reports whether an option may say that a link to a directory is no directory.
+func noFollow(a arg) bool {
+	switch {
+	case strings.HasPrefix(a.text, "--"):
+		return a.text == "--no-dereference" || a.text == "--no-target-directory"
+	case strings.HasPrefix(a.text, "-"):
+		return strings.ContainsAny(a.text, "nT")
+	}
+	return false
 }
 
 // secrets notes the known secrets in a directory that is read as a whole.
@@ -197,10 +218,14 @@ func (m *match) script(a arg) {
 		m.d.unclear("the script is not written out")
 		return
 	}
-	lang := syntax.LangBash
-	if base := path.Base(m.all[0].text); base == "sh" || base == "dash" {
-		lang = syntax.LangPOSIX
-	}
 	m.silent, m.scripted = true, true
-	m.d.r.inner(a.text, lang, state{dirs: m.d.s.dirs})
+	m.d.r.inner(a.text, m.lang(), state{dirs: m.d.s.dirs})
+}
+
+// lang is what a shell takes its script for.
+func (m *match) lang() syntax.LangVariant {
+	if base := path.Base(m.all[0].text); base == "sh" || base == "dash" {
+		return syntax.LangPOSIX
+	}
+	return syntax.LangBash
 }

@@ -19,7 +19,9 @@ type run struct {
 	index  map[string]int // of parts, by name
 	steps  int
 	depth  int
-	loops  []*state // where break and continue lead, of each loop
+	loops  []*state         // where break and continue lead, of each loop
+	in     string           // what commands read, as far as it is written out
+	out    *strings.Builder // what they hand on through a pipe, so far; nil is nothing
 }
 
 // maxTurns is how often a loop is followed before its end is given up.
@@ -51,9 +53,13 @@ func (r *run) stmt(x *syntax.Stmt, s state) (ok, fail state) {
 		r.depth--
 		return state{}, state{}
 	}
-	defer func() { r.depth-- }()
+	in := r.in
+	defer func() { r.depth--; r.in = in }()
 	for _, redirect := range x.Redirs {
 		r.redirect(redirect, s)
+		if text, ok := r.document(redirect, s); ok {
+			r.in = text
+		}
 	}
 	if x.Background || x.Coprocess || x.Disown {
 		d := r.deed(&s)
@@ -119,8 +125,12 @@ func (r *run) binary(x *syntax.BinaryCmd, s state) (ok, fail state) {
 		then, not := r.stmt(x.Y, fail)
 		return ok.or(then), not
 	}
-	r.stmt(x.X, s) // a pipe: each side is a shell of its own
+	in, out := r.in, r.out // a pipe: each side is a shell of its own
+	r.out = new(strings.Builder)
+	r.stmt(x.X, s)
+	r.in, r.out = r.out.String(), out
 	r.stmt(x.Y, s)
+	r.in = in
 	return s, s
 }
 
