@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/oklog/ulid/v2"
@@ -25,6 +27,7 @@ func (s System) doctorCommand() *cobra.Command {
 		Short: "Check sessions, settings and this machine, and say which promises hold here",
 		Long: `Check every session, or one: each record, the chain over all of them, every artifact,
 and that the events fit together. Then check the settings and what the machine has,
+ask each provider that is set up one cheap question, for 5 seconds at most,
 and say which promises hold here: what each of them means is in docs/promises.md.
 Nothing is changed without --repair, which does only what cannot lose anything, and
 says what it did. The exit status is 6 if something is not as it was written.`,
@@ -32,7 +35,7 @@ says what it did. The exit status is 6 if something is not as it was written.`,
   belay doctor 01J8Z3KQ --repair
   belay doctor --json | jq '.promises[] | select(.holds != "full")'`,
 		Args: counted(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error { return s.doctor(args, repair, asJSON) },
+		RunE: func(c *cobra.Command, args []string) error { return s.doctor(c.Context(), args, repair, asJSON) },
 	}
 	c.Flags().BoolVar(&repair, "repair", false, "mend what can be mended without losing anything")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
@@ -62,7 +65,7 @@ type machineCheck struct {
 	Note string `json:"note,omitempty"`
 }
 
-func (s System) doctor(args []string, repair, asJSON bool) error {
+func (s System) doctor(ctx context.Context, args []string, repair, asJSON bool) error {
 	st := s.store()
 	ids, err := st.ids()
 	if err != nil {
@@ -84,7 +87,7 @@ func (s System) doctor(args []string, repair, asJSON bool) error {
 	}
 	kept := s.canKeep()
 	sandbox, held := s.checkSandbox()
-	found.Machine = append(s.checkMachine(), sandbox, kept)
+	found.Machine = append(s.checkMachine(ctx), sandbox, kept)
 	found.Promises = promises(runtime.GOOS, kept.OK, held)
 	if asJSON {
 		err = json.NewEncoder(tame{s.Stdout}).Encode(found)
@@ -152,7 +155,7 @@ func (st store) misfit(id string) error {
 	return nil
 }
 
-func (s System) checkMachine() []machineCheck {
+func (s System) checkMachine(ctx context.Context) []machineCheck {
 	check := func(what string, err error, ok string) machineCheck {
 		if err != nil {
 			return machineCheck{What: what, Note: err.Error()}
@@ -164,12 +167,13 @@ func (s System) checkMachine() []machineCheck {
 	c, err := LoadConfig(Sources{User: s.userConfig(), Dir: root, State: s.stateDir(), Getenv: s.getenv})
 	checks = append(checks, check("settings", err, s.userConfig()))
 	if c == nil {
-		c = new(Config)
+		c = &Config{Settings: defaultSettings()}
 	}
 	shell, err := process.Shell(s.childEnv(c))
 	checks = append(checks, check("shell", err, fmt.Sprint(shell)))
 	git, err := process.Look("git", s.childEnv(c))
-	return append(checks, check("git", err, git))
+	checks = append(checks, check("git", err, git))
+	return append(checks, s.checkProviders(ctx, c)...)
 }
 
 // checkSandbox tries out how commands can be held here.
@@ -243,6 +247,9 @@ func (s System) printCheckup(found checkup) error {
 		mark := "ok"
 		if !m.OK {
 			mark = "missing"
+			if strings.HasPrefix(m.What, "provider ") {
+				mark = "FAILS"
+			}
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\n", m.What, mark, terminal.Line(m.Note, 1<<16))
 	}

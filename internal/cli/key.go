@@ -32,6 +32,9 @@ func (s System) key(ctx context.Context, c *Config, maker string) (key, setting 
 	if p.Key == "" && p.KeyCommand != "" {
 		setting = "providers." + maker + ".key_command"
 		if p.Key, err = s.keyFrom(ctx, p.KeyCommand); err != nil {
+			if ctx.Err() != nil {
+				return "", setting, context.Cause(ctx)
+			}
 			return "", setting, usage("%s: %v", setting, err)
 		}
 		c.Providers[maker] = p
@@ -67,8 +70,6 @@ func (s System) keyFrom(ctx context.Context, command string) (string, error) {
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("run %s: %w", argv[0], err)
-	case exit.Cancelled:
-		return "", context.Cause(ctx)
 	case exit.TimedOut:
 		return "", fmt.Errorf("%s printed no key within %v", argv[0], keyWait)
 	case exit.Signal != "":

@@ -91,7 +91,7 @@ Without a command it is an interactive session in this directory.`,
 	})
 	root.AddCommand(
 		s.runCommand(), s.resumeCommand(), s.forkCommand(), s.undoCommand(), s.redoCommand(), s.sessionsCommand(), s.logCommand(), s.doctorCommand(),
-		s.toolCommand(), s.policyCommand(), s.configCommand(), s.demoCommand(), s.versionCommand(),
+		s.modelsCommand(), s.toolCommand(), s.policyCommand(), s.configCommand(), s.demoCommand(), s.versionCommand(),
 	)
 	checkCompletion(root)
 	return root

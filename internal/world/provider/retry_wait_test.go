@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -178,7 +179,7 @@ func secure(t *testing.T) (*httptest.Server, *x509.CertPool) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, modeltest.Chat().Stream(modeltest.Chat().Events(short())))
 	}))
-	s.Config.ErrorLog = nil
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	roots := x509.NewCertPool()
