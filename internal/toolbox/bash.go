@@ -79,6 +79,9 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 		parts, _ := shell.Parts(args.Command, o.World) // what is no script has a part that says so
 		env, profile := shell.Environ(parts, o.Env)
 		parts = reaching(parts, hosts, h.Confines)
+		if profile == "" && h.Confines(together(parts)) {
+			profile = string(h.Profile())
+		}
 		c := process.Command{
 			Call: in.Call, Argv: append(append([]string{}, o.Shell...), args.Command),
 			Dir: o.Root, Env: environ(env, args.Background && args.Terminal), Keep: endsMax, Timeout: o.Timeout, Silence: o.Silence,

@@ -40,3 +40,11 @@ func bounded(parts []tool.Part, confines func(effect.Set) bool) []tool.Part {
 	}
 	return out
 }
+
+// together returns the effects of all parts.
+func together(parts []tool.Part) (set effect.Set) {
+	for _, p := range parts {
+		set = append(set, p.Effects...)
+	}
+	return set
+}
