@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/belay-agent/belay/internal/contract/model"
 )
 
 // statusEvery is how often the status is drawn again, and how long a call runs
@@ -15,8 +17,9 @@ const statusEvery = time.Second
 // Whatever is written next erases it first. Where a person may be typing in that
 // line it is a remark instead, once for each call, that stays.
 type status struct {
-	running []string // calls, in the order of their starts
-	told    []string // calls that got their remark
+	running []string      // calls, in the order of their starts
+	wait    model.Waiting // that the model asked for, until something comes of it
+	told    []string      // calls that got their remark
 	next    time.Time
 	shown   bool
 }
@@ -37,6 +40,13 @@ func (v *view) started(id string) {
 	v.status.running = append(v.status.running, id)
 }
 
+// waits begins to count down to the end of a wait.
+func (v *view) waits(d model.Waiting) {
+	if v.showsStatus() && !v.o.Stream {
+		v.status.wait, v.status.next = d, v.o.Now()
+	}
+}
+
 func (v *view) notRunning(id string) {
 	v.status.running = slices.DeleteFunc(v.status.running, func(other string) bool { return other == id })
 }
@@ -44,7 +54,7 @@ func (v *view) notRunning(id string) {
 // due returns a channel that gets a value when tick has something to do, nil
 // where it has not.
 func (v *view) due() <-chan time.Time {
-	if len(v.status.running) == 0 {
+	if len(v.status.running) == 0 && v.status.wait.Until.IsZero() {
 		return nil
 	}
 	return time.After(v.status.next.Sub(v.o.Now()))
@@ -53,7 +63,7 @@ func (v *view) due() <-chan time.Time {
 // tick draws the status if it is time to. A line that is begun is left alone.
 func (v *view) tick() {
 	now := v.o.Now()
-	if len(v.status.running) == 0 || now.Before(v.status.next) {
+	if len(v.status.running) == 0 && v.status.wait.Until.IsZero() || now.Before(v.status.next) {
 		return
 	}
 	v.status.next = now.Add(statusEvery)
@@ -80,9 +90,16 @@ func (v *view) tellRunning(now time.Time) {
 // statusLine says what has run longest: for how long, what it is and what it
 // printed last.
 func (v *view) statusLine(now time.Time) string {
+	room := v.o.Width - 1 // what fills a line may wrap
+	if len(v.status.running) == 0 {
+		left := v.status.wait.Until.Sub(now).Round(time.Second)
+		if left <= 0 {
+			return cut("· asking again", room)
+		}
+		return cut(fmt.Sprintf("· asking again in %s (Ctrl-C stops)", left), room)
+	}
 	id := v.status.running[0]
 	c := v.calls[id]
-	room := v.o.Width - 1 // what fills a line may wrap
 	text := fmt.Sprintf("· %s %s", now.Sub(c.began).Truncate(time.Second), cut(oneLine(c.label), room/2))
 	if n := len(v.status.running); n > 1 {
 		text += fmt.Sprintf(" and %d more", n-1)

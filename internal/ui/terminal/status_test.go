@@ -63,6 +63,16 @@ func TestStatus(t *testing.T) {
 			pass(time.Second)
 			ended(u, "c1")
 		}, "· 1s Bash make\r␛[K· 2s Bash make │ two\\x1b[2J\r␛[K✓ Bash make 3.0s\n"},
+		{"a wait", live, func(u *UI) {
+			u.Observe(agent.Typing{Delta: model.Waiting{Until: time.Now().Add(3 * time.Second), Why: "busy"}})
+			pass(4*time.Second + time.Millisecond)
+			u.Observe(replied(model.Usage{}, 0, model.End, model.Text{Text: "Hi."}))
+			pass(time.Hour)
+		}, "· waiting 3s, until 00:00:03: busy\n· asking again in 3s (Ctrl-C stops)\r␛[K· asking again in 2s (Ctrl-C stops)\r␛[K· asking again in 1s (Ctrl-C stops)\r␛[K· asking again\r␛[K· asking again\r␛[KHi.\n"},
+		{"a wait of a program", Options{}, func(u *UI) {
+			u.Observe(agent.Typing{Delta: model.Waiting{Until: time.Now().Add(3 * time.Second), Why: "busy"}})
+			pass(time.Hour)
+		}, "· waiting 3s, until 00:00:03: busy\n"},
 		{"a quick one", live, func(u *UI) {
 			started(u, "c1", "make")
 			pass(time.Second - 1)

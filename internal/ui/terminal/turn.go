@@ -63,15 +63,19 @@ func (t *turn) summary(at time.Time, b event.Stopped) string {
 	if t.shell > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s in the shell", t.shell, count(t.calls, "call")))
 	}
+	about := ""
+	if t.usage.Estimated { // of at least one reply
+		about = "~"
+	}
 	if u := t.usage; u.Total() > 0 {
-		in := grouped(u.Input+u.Cached+u.CacheWrite) + " tokens in"
+		in := about + grouped(u.Input+u.Cached+u.CacheWrite) + " tokens in"
 		if u.Cached > 0 {
 			in += " (" + grouped(u.Cached) + " cached)"
 		}
-		parts = append(parts, in, grouped(u.Output)+" out")
+		parts = append(parts, in, about+grouped(u.Output)+" out")
 	}
 	if t.cost > 0 {
-		parts = append(parts, dollars(t.cost))
+		parts = append(parts, about+dollars(t.cost))
 	}
 	if !t.started.IsZero() {
 		parts = append(parts, short(at.Sub(t.started)))

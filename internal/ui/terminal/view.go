@@ -65,6 +65,7 @@ func newView(o Options) view {
 }
 
 func (v *view) show(s agent.Signal) {
+	v.status.wait = model.Waiting{}
 	switch s := s.(type) {
 	case agent.Recorded:
 		v.recorded(s.Event)
@@ -126,6 +127,7 @@ func (v *view) typing(d model.Delta) {
 			return
 		}
 		v.info(fmt.Sprintf("waiting %s, until %s: %s", left, d.Until.Format(time.TimeOnly), d.Why))
+		v.waits(d)
 	}
 }
 

@@ -301,3 +301,17 @@ func TestR151_TheShareOfTheShellIsTold(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What was not reported but counted here is marked.
+func TestEstimatesAreMarked(t *testing.T) {
+	for estimated, want := range map[bool]string{
+		false: "done; 1 step, 1,200 tokens in, 30 out, $0.0025",
+		true:  "done; 1 step, ~1,200 tokens in, ~30 out, ~$0.0025",
+	} {
+		var turn turn
+		turn.reply(event.Replied{Usage: model.Usage{Input: 1200, Output: 30, Estimated: estimated}, Cost: 250_000})
+		if got := turn.summary(start, event.Stopped{Reason: string(model.End)}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

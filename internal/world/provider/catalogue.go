@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -246,7 +247,7 @@ func Published() (Catalogue, error) { return ParseCatalogue([]byte(published)) }
 // ReadCatalogue reads a file. One that is missing is empty.
 func ReadCatalogue(file string) (Catalogue, error) {
 	info, err := os.Stat(file) // opening a pipe would wait
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return Catalogue{}, nil
 	}
 	if err != nil {
