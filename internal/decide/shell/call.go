@@ -80,6 +80,7 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 		d.code("%s runs a file", name)
 		if len(args) > 1 {
 			d.path(effect.Read, args[1], false)
+			r.reads(r.through(args[1]), r.lang, s)
 		}
 		ok, fail = state{}, state{}
 	case "set":

@@ -15,8 +15,9 @@ type expansion struct {
 	known   bool
 	glob    bool
 	pipe    bool
-	gone    bool // it has a variable without quotes
-	quotes  bool // it has quotes
+	output  string // that it is a pipe of
+	gone    bool   // it has a variable without quotes
+	quotes  bool   // it has quotes
 }
 
 func (x *expansion) write(text string, plain bool) {

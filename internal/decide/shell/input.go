@@ -65,16 +65,37 @@ func (r *run) written(parts []syntax.WordPart, s state, raw bool) string {
 // input follows what a shell reads from a pipe or a document, where that is written out.
 func (m *match) input(rest []arg) {
 	r := m.d.r
-	if o, _ := m.t.option("-c"); o.kind != "script" || m.scripted || strings.TrimSpace(r.in) == "" {
+	if o, _ := m.t.option("-c"); o.kind != "script" || m.scripted {
 		return
 	}
-	if m.drop == 0 && len(rest) > 0 && rest[0].known && rest[0].text != "-" && !strings.HasPrefix(rest[0].text, "/dev/") {
-		return // it reads a file
-	}
 	text := r.in
+	if m.drop == 0 && len(rest) > 0 {
+		text = r.through(rest[0])
+	}
+	r.reads(text, m.lang(), state{dirs: m.d.s.dirs})
+}
+
+// through returns what is in a file that a shell takes for a script, where that is
+// what it or the shell gets through a pipe.
+func (r *run) through(a arg) string {
+	switch {
+	case a.pipe:
+		return a.output
+	case !a.known || a.text == "-" || strings.HasPrefix(a.text, "/dev/") || strings.HasPrefix(a.text, "/proc/"):
+		return r.in
+	}
+	return ""
+}
+
+// reads follows what a shell reads.
+func (r *run) reads(text string, lang syntax.LangVariant, s state) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	in := r.in
 	r.in = "" // it is read now
-	r.inner(text, m.lang(), state{dirs: m.d.s.dirs})
-	r.in = text
+	r.inner(text, lang, s)
+	r.in = in
 }
 
 // prints notes what a command hands on through a pipe.

@@ -45,6 +45,10 @@ func TestR146_WhatAShellReads(t *testing.T) {
 		{"sh <<E\nrm -rf \"$d\"/x\nrm -rf sub\nE", remove},
 		{"sh <<E\nrm -rf \"$d\"/x\nrm -rf sub\nE", `rm -rf "$_"/x: anything, permanent, write`},
 		{"echo \"rm -rf $d\" | sh", "rm -rf $_: anything, permanent, write"},
+		{"bash <(echo rm -rf sub)", remove},
+		{"bash -x <(cat <<E\nrm -rf sub\nE\n) y", remove},
+		{"source <(printf 'rm -rf sub')", remove},
+		{"cd src && . /dev/stdin <<< 'rm -rf ../sub'", "rm -rf ../sub: permanent, write sub/**"},
 		{"cat <<< 'echo x' | sh; sh <<< 'rm -rf sub'", remove},
 	}
 	for _, tt := range tests {
@@ -68,6 +72,7 @@ func TestWhatNoShellReads(t *testing.T) {
 	for line, want := range map[string][]string{
 		"cat <<E\nrm -rf sub\nE":                {"cat: "},
 		"echo 'rm -rf sub'; sh":                 {"echo 'rm -rf sub': ", "sh: process sh, anything code"},
+		"cat <(echo 'rm -rf sub')":              {"echo 'rm -rf sub': ", "cat <(echo 'rm -rf sub'): "},
 		"echo 'rm -rf sub' | cat":               {"echo 'rm -rf sub': ", "cat: "},
 		"echo 'rm -rf sub' | wc -l | sh":        {"echo 'rm -rf sub': ", "wc -l: ", "sh: process sh, anything code"},
 		"echo 'rm -rf sub' | sh -c ls":          {"echo 'rm -rf sub': ", "ls: read ./**"},

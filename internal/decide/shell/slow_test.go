@@ -25,6 +25,7 @@ func TestWhatGrowsIsGivenUp(t *testing.T) {
 		"scripts":     strings.Repeat("bash -c \"", 30),
 		"subshells":   strings.Repeat("(", 2000) + "ls" + strings.Repeat(")", 2000),
 		"wrappers":    strings.Repeat("nice ", 800) + "ls",
+		"documents":   "{ " + strings.Repeat("sh;", 500) + " } <<E\nx" + strings.Repeat(" a", 1000) + "\nE",
 		"commands":    strings.Repeat("ls;", 5000),
 	} {
 		began := time.Now()

@@ -76,15 +76,17 @@ func (x *expansion) subst(stmts []*syntax.Stmt, why string) {
 	x.inner(stmts)
 }
 
-func (x *expansion) inner(stmts []*syntax.Stmt) {
+// inner follows commands, and returns what they print as far as it is written out.
+func (x *expansion) inner(stmts []*syntax.Stmt) (output string) {
 	s := state{}
 	if x.d.s != nil {
 		s = *x.d.s
 	}
 	out := x.r.out
-	x.r.out = nil
+	x.r.out = new(strings.Builder)
 	x.r.stmts(stmts, s)
-	x.r.out = out
+	output, x.r.out = x.r.out.String(), out
+	return output
 }
 
 func (x *expansion) process(p *syntax.ProcSubst) {
@@ -93,8 +95,7 @@ func (x *expansion) process(p *syntax.ProcSubst) {
 		x.lost()
 		return
 	}
-	x.inner(p.Stmts)
-	x.pipe = true
+	x.pipe, x.output = true, x.inner(p.Stmts)
 }
 
 // arithmetic takes sums of digits; anything else can assign, or run commands.

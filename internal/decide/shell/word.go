@@ -15,6 +15,8 @@ type arg struct {
 	pipe  bool   // it names a pipe
 	odd   bool   // it is put together from more than a literal or a quoted one
 	shown string // as a part's name has it
+
+	output string // what comes through that pipe, as far as it is written out
 }
 
 // literal is an arg whose text is all.
@@ -61,7 +63,7 @@ func (r *run) word(w *syntax.Word, d *deed) []arg {
 	case !x.known:
 		return []arg{{text: x.text.String(), shown: shown}}
 	case x.pipe:
-		return []arg{{known: len(w.Parts) == 1, pipe: true, shown: shown}}
+		return []arg{{known: len(w.Parts) == 1, pipe: true, output: x.output, shown: shown}}
 	case x.gone && !x.quotes && x.text.Len() == 0:
 		return nil // an empty variable without quotes is no word
 	case x.glob && d.s != nil && x.text.String() != "[":
