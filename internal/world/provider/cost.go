@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -66,4 +68,20 @@ func (t tariff) price() (p model.Price, err error) {
 		}
 	}
 	return p, nil
+}
+
+// cacheKey returns what leads the requests of one session to the machine that has
+// their beginning in its cache: the same for all of them, made of how the session
+// begins. It is "" where the API has no use for it.
+func (t *transport) cacheKey(req *model.Request) string {
+	if host := t.url.Host; host != "api.openai.com" && host != "api.mistral.ai" && !isAzure(host) || len(req.Messages) == 0 {
+		return ""
+	}
+	hash := sha256.New()
+	for _, p := range req.Messages[0].Parts {
+		if text, ok := p.(model.Text); ok {
+			_, _ = hash.Write([]byte(text.Text + "\x00")) // a hash takes everything
+		}
+	}
+	return "belay-" + hex.EncodeToString(hash.Sum(nil)[:16])
 }

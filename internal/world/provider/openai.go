@@ -50,6 +50,7 @@ type chatRequest struct {
 	MaxTokens           int            `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
 	ReasoningEffort     string         `json:"reasoning_effort,omitempty"`
+	PromptCacheKey      string         `json:"prompt_cache_key,omitempty"`
 	ResponseFormat      *answerFormat  `json:"response_format,omitempty"`
 	Tools               []chatTool     `json:"tools,omitempty"`
 	Messages            []chatMessage  `json:"messages"`
@@ -131,7 +132,7 @@ func (c *chat) encode(req *model.Request) ([]byte, *sites, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	out := chatRequest{Model: bareModel(req.Model, c.name), Stream: true}
+	out := chatRequest{Model: bareModel(req.Model, c.name), Stream: true, PromptCacheKey: c.post.cacheKey(req)}
 	if !c.lost.has(noUsage) {
 		out.StreamOptions = &streamOptions{IncludeUsage: true}
 	}

@@ -42,6 +42,7 @@ type responsesRequest struct {
 	Store           bool              `json:"store"`
 	Include         []string          `json:"include,omitempty"`
 	MaxOutputTokens int               `json:"max_output_tokens,omitempty"`
+	PromptCacheKey  string            `json:"prompt_cache_key,omitempty"`
 	Reasoning       *responsesEffort  `json:"reasoning,omitempty"`
 	Text            *responsesText    `json:"text,omitempty"`
 	Instructions    string            `json:"instructions,omitempty"`
@@ -98,7 +99,7 @@ func (r *responses) encode(req *model.Request) ([]byte, *sites, error) {
 		return nil, nil, err
 	}
 	out := responsesRequest{
-		Model: bareModel(req.Model, r.name), Stream: true, MaxOutputTokens: req.MaxOutput,
+		Model: bareModel(req.Model, r.name), Stream: true, MaxOutputTokens: req.MaxOutput, PromptCacheKey: r.post.cacheKey(req),
 	}
 	if !r.lost.has(noInclude) {
 		out.Include = []string{"reasoning.encrypted_content"}
