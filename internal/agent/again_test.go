@@ -116,3 +116,20 @@ func TestBug_P08_TheFallbackFailsToo(t *testing.T) {
 		t.Errorf("switched %d times", switched)
 	}
 }
+
+// TestBug_C05_AnOverflowStops: a request that is too long ends the turn, clearly, and
+// is not sent again and again.
+func TestBug_C05_AnOverflowStops(t *testing.T) {
+	asked := 0
+	small := reach(t, modeltest.Chat(), "openai/small", func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":{"message":"maximum context length is 8192 tokens","code":"context_length_exceeded"}}`)
+	})
+	r := newRig(t, options{script: "-- step --\nsay: x\n", change: func(o *agent.Options) {
+		o.Provider, o.Model, o.Fallback = small.Provider, small.Model, &small
+	}})
+	if err := r.turn(t.Context()); !errors.Is(err, model.ErrOverflow) || asked > 2 {
+		t.Errorf("Turn = %v after %d requests", err, asked)
+	}
+}
