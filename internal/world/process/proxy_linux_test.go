@@ -33,7 +33,7 @@ func shellIn(t testing.TB, h *process.Host, root, script string, allowed effect.
 	t.Helper()
 	var out bytes.Buffer
 	e, err := h.Run(t.Context(), process.Command{
-		Argv: []string{"bash", "-c", script}, Dir: root, Env: []string{path, "HOME=" + root, "LC_ALL=C"}, Allowed: allowed, Output: &out, Timeout: time.Minute,
+		Argv: []string{"bash", "-c", script}, Dir: root, Env: []string{path, "HOME=" + root, "LC_ALL=C"}, Allowed: allowed, Output: &out, Timeout: 3 * time.Minute,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -47,6 +47,7 @@ type traffic struct {
 // A world is the rest of the internet.
 type world struct {
 	mu    sync.Mutex
+	came  *sync.Cond
 	seen  traffic
 	times map[string]int // that a name was asked for
 }
@@ -65,6 +66,7 @@ func playWorld() {
 	in := bufio.NewScanner(os.Stdin)
 	in.Scan()
 	w := &world{times: make(map[string]int)}
+	w.came = sync.NewCond(&w.mu)
 	w.reset()
 	if err := w.open(); err != nil {
 		fmt.Println(err)
@@ -73,6 +75,10 @@ func playWorld() {
 	fmt.Println("ready")
 	for in.Scan() {
 		w.mu.Lock()
+		for w.seen.Packets[worldAddr4] == 0 { // the mark behind all that came before
+			w.came.Wait()
+		}
+		delete(w.seen.Packets, worldAddr4)
 		b, _ := json.Marshal(w.seen)
 		w.reset()
 		w.mu.Unlock()
@@ -206,6 +212,7 @@ func (w *world) count(b []byte) {
 	defer w.mu.Unlock()
 	w.seen.Packets[to.String()]++
 	w.seen.Bytes[to.String()] += n
+	w.came.Broadcast()
 }
 
 // resolve answers questions for addresses.
@@ -305,6 +312,14 @@ type wire struct {
 
 // report returns what has come to the world since the last time.
 func (w *wire) report() (seen traffic, err error) {
+	mark, err := net.Dial("udp", worldAddr4+":9")
+	if err != nil {
+		return seen, err
+	}
+	defer mark.Close()
+	if _, err := mark.Write([]byte("mark")); err != nil {
+		return seen, err
+	}
 	if _, err := io.WriteString(w.in, "\n"); err != nil {
 		return seen, err
 	}
@@ -349,7 +364,7 @@ func enterWorld(dir string) (w *wire, end func(), err error) {
 		return nil, nil, fmt.Errorf("the world did not begin: %q, %w", w.out.Text(), err)
 	}
 	conf := filepath.Join(dir, "resolv.conf")
-	err = os.WriteFile(conf, []byte("nameserver "+worldDNS+"\noptions timeout:2 attempts:2\n"), 0o644)
+	err = os.WriteFile(conf, []byte("nameserver "+worldDNS+"\noptions timeout:10 attempts:2\n"), 0o644)
 	if err == nil {
 		err = unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
 	}
