@@ -3,7 +3,6 @@ package provider
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -291,50 +290,6 @@ func FuzzSplitter(f *testing.F) {
 			if len(f.data) > limit {
 				t.Errorf("an event of %d bytes passed", len(f.data))
 			}
-		}
-	})
-}
-
-// FuzzListeners holds that no stream, however odd, makes a reply that cannot be
-// recorded or calls that were not whole.
-func FuzzListeners(f *testing.F) {
-	for i, d := range dialects() {
-		f.Add(i, []byte(d.Stream(d.Events(short()))))
-	}
-	f.Add(1, []byte(`data: {"type":"message_start","message":{"content":[{"type":"tool_use","name":"x"}],"stop_reason":"tool_use"}}`+"\n\ndata: {\"type\":\"message_stop\"}"))
-	f.Add(0, []byte(`data: {"choices":[{"delta":{"content":"<think>a</thi","reasoning_details":[{"type":"reasoning.text","index":0,"text":"a"}]},"finish_reason":"stop"}]}`))
-	f.Add(2, []byte(`data: {"type":"response.completed","response":{"output":[{"type":"function_call","arguments":{"a":1}}]}}`))
-	f.Add(3, []byte(`data: {"candidates":[{"content":{"parts":[{"text":"a","thoughtSignature":"x"},{"functionCall":{"args":"7"}}]},"finishReason":"STOP"}]}`))
-	f.Fuzz(func(t *testing.T, dialect int, stream []byte) {
-		req := modeltest.Ask()
-		listeners := []func() listener{
-			func() listener { return &chatListener{from: "openai/m", req: req} },
-			func() listener { return newMessagesListener("anthropic/m", req) },
-			func() listener { return newResponsesListener("openai/m", req) },
-			func() listener { return &geminiListener{from: "google/m", req: req} },
-		}
-		l := listeners[uint(dialect)%uint(len(listeners))]()
-		s := splitter{max: 1 << 16, emit: func(f frame) error { _, err := l.hear(f); return err }}
-		if s.write(stream) == nil {
-			_ = s.close() // an error in the middle leaves what was heard
-		}
-		r := l.reply()
-		_, isMessages := l.(*messagesListener) // whose stop is known before its end
-		if ended, _ := l.complete(); !isMessages && ended != (r.Stop != model.Cut) {
-			t.Errorf("ended %v, but the stop is %q", ended, r.Stop)
-		}
-		for _, p := range r.Message.Parts {
-			if c, ok := p.(model.Call); ok && (!json.Valid(c.Args) || c.Malformed != "" && string(c.Args) != "null") {
-				t.Errorf("call %+v", c)
-			}
-		}
-		b, err := json.Marshal(r.Message)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back model.Message
-		if err := json.Unmarshal(b, &back); err != nil {
-			t.Fatal(err)
 		}
 	})
 }
