@@ -70,7 +70,7 @@ func TestAGrantedHostIsReached(t *testing.T) {
 			h := held(t, p, process.Sandbox{Root: root})
 			asked = nil
 			script := fmt.Sprintf(`curl -s -m 10 http://localhost%[1]s/; curl -s -m 10 -p http://localhost%[1]s/; curl -s -m 10 http://other.example/; curl -s -m 3 --noproxy '*' http://127.0.0.1%[1]s/`, port)
-			out, e := shellIn(t, h, root, script, reaching("localhost"))
+			out, e := shellIn(t, h, root, script, reaching("Localhost."))
 			if want := "servedservedbelay: other.example is not granted\n"; out != want || e.Code != 7 {
 				t.Errorf("%d, %q", e.Code, out)
 			}

@@ -98,7 +98,7 @@ func (s Sandbox) grant(allowed effect.Set) grant {
 			g.git, g.inside = true, true
 		case effect.Network:
 			g.network = g.network || e.On == ""
-			if name, ok := proxy.Name(e.On); ok && name == e.On && !slices.Contains(g.hosts, name) {
+			if name, ok := proxy.Name(e.On); ok && !slices.Contains(g.hosts, name) {
 				g.hosts = append(g.hosts, name)
 			}
 		default:
