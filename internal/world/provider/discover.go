@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,6 +78,11 @@ func FindLocal(ctx context.Context, client *http.Client, urls map[string]string)
 // AskLocal returns the models of the server of that name at base, "" for the
 // usual place.
 func AskLocal(ctx context.Context, client *http.Client, name, base string) (*Local, error) {
+	return askLocal(ctx, client, name, base, "")
+}
+
+// askLocal is AskLocal where, with only, nothing but that model matters.
+func askLocal(ctx context.Context, client *http.Client, name, base, only string) (*Local, error) {
 	if base == "" {
 		h, _ := homeOf(name)
 		base = h.url
@@ -86,7 +92,7 @@ func AskLocal(ctx context.Context, client *http.Client, name, base string) (*Loc
 		return nil, fmt.Errorf("find %s: %q is not a URL", name, base)
 	}
 	root.Path = strings.TrimSuffix(strings.TrimRight(root.Path, "/"), "/v1")
-	a := asker{ctx: ctx, client: client, root: root, name: name}
+	a := asker{ctx: ctx, client: client, root: root, name: name, only: only}
 	l := &Local{Server: name, URL: root.JoinPath("v1").String()}
 	switch name {
 	case "ollama":
@@ -108,7 +114,7 @@ func AskLocal(ctx context.Context, client *http.Client, name, base string) (*Loc
 // not have it, or does not answer.
 func AskLocalModel(ctx context.Context, client *http.Client, full, base string) *LocalModel {
 	server, name, _ := strings.Cut(full, "/")
-	l, err := AskLocal(ctx, client, server, base)
+	l, err := askLocal(ctx, client, server, base, name)
 	if err != nil {
 		return nil
 	}
@@ -129,6 +135,7 @@ type asker struct {
 	client *http.Client
 	root   *url.URL
 	name   string
+	only   string // the model that matters, "" if all do
 }
 
 // get decodes what path answers. With a question it posts that.
@@ -165,11 +172,12 @@ var errOther = errors.New("what answers there is another server")
 // the window is what a loaded model has or what is set for it, for a model that
 // is not loaded gets less than it was trained for.
 func (a asker) ollama() ([]LocalModel, error) {
+	type listedModel struct {
+		Name          string `json:"name"`
+		ContextLength int    `json:"context_length"`
+	}
 	type listed struct {
-		Models []struct {
-			Name          string `json:"name"`
-			ContextLength int    `json:"context_length"`
-		} `json:"models"`
+		Models []listedModel `json:"models"`
 	}
 	var tags, loaded listed
 	if err := a.get(&tags, nil, "api", "tags"); err != nil {
@@ -177,6 +185,9 @@ func (a asker) ollama() ([]LocalModel, error) {
 	}
 	if tags.Models == nil {
 		return nil, errOther
+	}
+	if a.only != "" {
+		tags.Models = slices.DeleteFunc(tags.Models, func(m listedModel) bool { return m.Name != a.only && m.Name != a.only+":latest" })
 	}
 	_ = a.get(&loaded, nil, "api", "ps") // without it no window is known
 	all := make([]LocalModel, min(len(tags.Models), maxServed))
@@ -186,7 +197,7 @@ func (a asker) ollama() ([]LocalModel, error) {
 		all[i].Name = a.name + "/" + tags.Models[i].Name
 		for _, m := range loaded.Models {
 			if m.Name == tags.Models[i].Name {
-				all[i].Window = m.ContextLength
+				all[i].Window = max(m.ContextLength, 0)
 			}
 		}
 		if i < asked {
@@ -220,7 +231,9 @@ func (a asker) show(m *LocalModel, name string) {
 	}
 	for line := range strings.Lines(shown.Parameters) {
 		if f := strings.Fields(line); len(f) == 2 && f[0] == "num_ctx" {
-			_, _ = fmt.Sscan(f[1], &m.Window) // 0 is not known
+			if n, err := strconv.Atoi(f[1]); err == nil && n > 0 {
+				m.Window = n
+			}
 		}
 	}
 }
