@@ -3,7 +3,6 @@ package provider
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/model"
@@ -322,7 +321,7 @@ func (l *responsesListener) stop() (stop model.Stop, known bool) {
 
 func (l *responsesListener) reply() model.Reply {
 	m := model.Message{Role: model.Assistant, From: l.from}
-	for _, s := range slices.SortedStableFunc(slices.Values(l.slots), func(a, b *responsesSlot) int { return a.index - b.index }) {
+	for _, s := range l.slots {
 		if part := s.part(); part != nil {
 			m.Parts = append(m.Parts, part)
 		}
