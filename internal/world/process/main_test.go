@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -18,7 +19,7 @@ import (
 // TestMain is also the program that tests kill: see role; and init of sandboxes.
 func TestMain(m *testing.M) {
 	if code, ours := process.Main(os.Args); ours {
-		os.Exit(code)
+		syscall.Exit(code) // without the second for which the race detector waits: that was each command's
 	}
 	if role := os.Getenv("PROCESS_TEST_ROLE"); role != "" {
 		switch role {
