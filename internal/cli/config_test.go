@@ -216,7 +216,7 @@ func TestBug_F02_BadFileStopsAndIsNeverRewritten(t *testing.T) {
 		{"date", "[limits]\ncost = 2026-01-02\n", 2, 8, "limits.cost is a date or time, not an amount", false},
 		{"variable's name", "[env]\npass = [\"A=B\"]\n", 2, 9, `env.pass: "A=B" is not the name of a variable`, false},
 		{"URL", "[providers.x]\nbase_url = \"localhost:11434\"\n", 2, 12, "base_url is not an http or https URL", false},
-		{"API", "[providers.x]\napi = \"grpc\"\n", 2, 7, `api: "grpc" is not one of openai, anthropic`, false},
+		{"API", "[providers.x]\napi = \"grpc\"\n", 2, 7, `api: "grpc" is not one of openai, responses, anthropic, gemini`, false},
 		{"undefined variable", "[providers.x]\nkey = \"${NOWHERE}\"\n", 2, 7, "providers.x.key: the variable NOWHERE is not defined", false},
 		{"unended variable", "[providers.x]\nkey = \"${NOWHERE\"\n", 2, 7, "providers.x.key: ${ is not followed", false},
 		{"empty key", "[providers.x]\nkey = \"\"\n", 2, 7, "the key is empty", false},
