@@ -33,6 +33,7 @@ func (c *chat) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.D
 // words of the refusal.
 var chatSheds = []shedding{
 	{noUsage, pattern(`stream_options|include_usage`)},
+	{noCacheKey, pattern(`prompt_cache_key`)},
 	{newLimit, pattern(`max_tokens.{0,80}max_completion_tokens`)},
 	{oldLimit, pattern(`max_completion_tokens`)},
 	{blankThought, pattern(`(?i)reasoning_content.{0,60}(missing|must be passed back)|missing.{0,10}reasoning_content`)},
@@ -133,6 +134,9 @@ func (c *chat) encode(req *model.Request) ([]byte, *sites, error) {
 		return nil, nil, err
 	}
 	out := chatRequest{Model: bareModel(req.Model, c.name), Stream: true, PromptCacheKey: c.post.cacheKey(req)}
+	if c.lost.has(noCacheKey) {
+		out.PromptCacheKey = ""
+	}
 	if !c.lost.has(noUsage) {
 		out.StreamOptions = &streamOptions{IncludeUsage: true}
 	}

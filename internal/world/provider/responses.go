@@ -29,6 +29,7 @@ func (r *responses) Stream(ctx context.Context, req *model.Request) iter.Seq2[mo
 // responsesSheds are what servers are known to refuse of a request, each with
 // the words of the refusal.
 var responsesSheds = []shedding{
+	{noCacheKey, pattern(`prompt_cache_key`)},
 	{noInclude, pattern(`(?i)encrypted.content is not supported|unsupported.{0,40}\binclude\b|\binclude\b.{0,60}(not supported|unsupported|unknown|unrecogni[sz]ed)`)},
 	{noSummary, pattern(`(?i)reasoning.summar|must be verified to generate reasoning`)},
 	{noEffort, pattern(`(?i)reasoning.effort|'?reasoning'? is not supported|unsupported parameter: '?reasoning`)},
@@ -100,6 +101,9 @@ func (r *responses) encode(req *model.Request) ([]byte, *sites, error) {
 	}
 	out := responsesRequest{
 		Model: bareModel(req.Model, r.name), Stream: true, MaxOutputTokens: req.MaxOutput, PromptCacheKey: r.post.cacheKey(req),
+	}
+	if r.lost.has(noCacheKey) {
+		out.PromptCacheKey = ""
 	}
 	if !r.lost.has(noInclude) {
 		out.Include = []string{"reasoning.encrypted_content"}

@@ -24,6 +24,7 @@ const (
 	blankThought             // ... or none: where there is none, it wants a blank one
 	newLimit                 // it wants max_completion_tokens
 	oldLimit                 // it wants max_tokens
+	noCacheKey               // what ties the requests of a session together
 )
 
 // A shed remembers what a server does not take. Its zero value is a server that
