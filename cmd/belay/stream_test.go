@@ -104,8 +104,8 @@ func TestMaxCost(t *testing.T) {
 }
 
 // P04: a connection that closes before the end of the reply is no end of the
-// turn: nothing of it runs, what had come is kept and marked, the run fails, and
-// the session goes on.
+// turn: nothing of it runs, what had come is kept and marked, and the model is told
+// to go on. Where that happens again and again the run fails, and the session goes on.
 func TestBug_P04_SilentCut(t *testing.T) {
 	touch := calls("Bash", `{"command":"touch ran"}`)
 	touch.Text, touch.Stop = strings.Repeat("x", 150), model.Cut
@@ -132,13 +132,21 @@ func TestBug_P04_SilentCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachDialect(t, func(t *testing.T, d modeltest.Dialect) {
 				p := newPlace(t)
-				_, m := p.reach(t, d, nil, cut(d), whole(d, says("whole")))
+				s, m := p.reach(t, d, nil, cut(d), cut(d), cut(d), cut(d), whole(d, says("whole")))
 				e := p.run(t, "run", "--mode", "full", "-m", m, "write")
 				e.wants(t, 5)
 				all := p.events(t)
 				replies := bodies[event.Replied](all)
-				if len(replies) != 1 || replies[0].Stop != model.Cut || !strings.HasPrefix(replies[0].Message.Text(), "xxxxx") {
-					t.Errorf("kept: %+v", replies)
+				if len(replies) != 4 {
+					t.Errorf("%d replies are kept", len(replies))
+				}
+				for _, r := range replies {
+					if r.Stop != model.Cut || !strings.HasPrefix(r.Message.Text(), "xxxxx") {
+						t.Errorf("kept: %+v", r)
+					}
+				}
+				if sent := s.Bodies(); len(sent) != 4 || !strings.Contains(sent[1], "your last answer was cut off; go on") {
+					t.Errorf("%d requests; the second: %s", len(sent), sent[len(sent)-1])
 				}
 				if len(outcomes(t, all)) > 0 || p.exists("ran") {
 					t.Error("a call of it ran")
@@ -154,6 +162,22 @@ func TestBug_P04_SilentCut(t *testing.T) {
 			})
 		})
 	}
+}
+
+// P04: one cut does not end the turn; the answer is the whole of it.
+func TestBug_P04_OneCut(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d modeltest.Dialect) {
+		p := newPlace(t)
+		_, m := p.reach(t, d, nil, modeltest.Response{Body: d.Stream(d.Events(says(strings.Repeat("x", 150)))[:20]), Abort: true}, whole(d, says("whole")))
+		e := p.run(t, "run", "-m", m, "hello")
+		e.wants(t, 0)
+		if !strings.HasPrefix(e.out, "xxx") || !strings.HasSuffix(e.out, "\nwhole\n") || !strings.Contains(e.err, "asking again") {
+			t.Errorf("stdout %q, stderr %q", e.out, e.err)
+		}
+		if got := lastStop(p.events(t)); got != "end" {
+			t.Errorf("the turn ended with %q", got)
+		}
+	})
 }
 
 // P04: nothing had come yet: the request is sent once more, and the turn is whole.
