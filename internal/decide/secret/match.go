@@ -90,23 +90,33 @@ func begins(b []byte, i int) bool {
 	if i == 0 || !isWord(b[i-1]) {
 		return true
 	}
-	if i >= 2 && b[i-2] == '\\' {
-		switch b[i-1] {
-		case 'n', 'r', 't', 'b', 'f':
+	if i >= 2 && b[i-2] == '\\' && bytes.IndexByte([]byte("nrtbfvae0"), b[i-1]) >= 0 {
+		return true
+	}
+	for _, intro := range []string{"%__", `\x__`, `\u____`, `\0__`} { // of a byte by its number
+		if n := i - len(intro); n >= 0 && isNumbered(b[n:i], intro) {
 			return true
 		}
 	}
-	if i >= 3 && b[i-3] == '%' && isHex(b[i-2]) && isHex(b[i-1]) {
-		return true
+	return b[i-1] == 'm' && isColour(b[max(0, i-24):i-1])
+}
+
+// isNumbered reports whether b is intro, with a hexadecimal digit in the place of
+// each _.
+func isNumbered(b []byte, intro string) bool {
+	for i := range b {
+		if intro[i] == '_' && !isHex(b[i]) || intro[i] != '_' && intro[i] != b[i] {
+			return false
+		}
 	}
-	return b[i-1] == 'm' && isColour(b[max(0, i-12):i-1])
+	return true
 }
 
 // isColour reports whether b ends with what, before an m, changes the colour on a
-// terminal.
+// terminal, however its escape is written.
 func isColour(b []byte) bool {
-	at := bytes.LastIndex(b, []byte("\x1b["))
-	return at >= 0 && len(bytes.Trim(b[at+2:], "0123456789;")) == 0
+	at := bytes.LastIndexByte(b, '[')
+	return at >= 0 && len(bytes.Trim(b[at+1:], "0123456789;:")) == 0
 }
 
 func isHex(c byte) bool {

@@ -40,7 +40,7 @@ var alphabets = map[string]string{
 // carriers are the texts in which a secret turns up, for %s.
 var carriers = []string{
 	"%s", "TOKEN=%s\n", "export X='%s'\n", `{"value": "%s", "n": 1}`, "key: %s\n", `x := "%s" // for now`, "<a>%s</a>",
-	"https://x.net/?t=%s&u=1", "got (%s), want", "12\t%s\n13\t}\n", "+\tconst k = `%s`\n", `"line one\n%s\n"`, "\x1b[31m%s\x1b[0m", "a=%%3D%%3D%%22,%s;",
+	"https://x.net/?t=%s&u=1", "got (%s), want", "12\t%s\n13\t}\n", "+\tconst k = `%s`\n", `"line one\n%s\n"`, `"a\u0026%s"`, `\xff%s\n`, `\033[1;31m%s\033[0m`, "\x1b[31m%s\x1b[0m", "\x1b[38;2;255;255;255m%s\x1b[0m", "a=%%3D%%3D%%22,%s;",
 }
 
 // samples fills in each format of testdata three times and more, each in several
