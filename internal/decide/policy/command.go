@@ -35,7 +35,7 @@ func readCommand(text string) command {
 	c := command{text: text}
 	c.words, c.simple = split(text)
 	if c.simple && !c.words[0].live && !assigns(c.words[0].text) {
-		if name := base(c.words[0]); !runners[name] {
+		if name := base(c.words[0]); !runners[name] && !strings.HasPrefix(name, "git-") {
 			c.program = name
 		}
 	}

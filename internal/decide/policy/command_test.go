@@ -212,8 +212,10 @@ func TestDenyReadsCommandsWidely(t *testing.T) {
 				"sudo sh -c 'env git -C . push'\neval git push\neval 'git push'\nls; git push\nls && git push\n(git push)\nif true; then git push; fi\n" +
 				"echo $(git push)\necho \"$(git push)\"\necho `git push`\ngit $x\ngit $x origin\n$x\n$x push\ng* push\ngit p*\ngit >x push\n>x git push\n" +
 				"git push > x\n! git push\ntime git push\nfind . -exec git push \\;\n{ git push; }\nexec git push\ngit \"$x\"\ngit {push,x}\n" +
-				"busybox sh -c 'git push'",
-			no: "git pull\ngit status\ngit stash push\ngit commit -m push\ngit commit -m 'git push'\ngit-push\nmygit push\necho git push\ngit log --grep=push\n" +
+				"busybox sh -c 'git push'\ngit ...\n/usr/lib/git-core/git-push\ngit-push x\ngit -c alias.x=push x\ngit -c Alias.x='!git push' x\ngit -calias.x=push x\n" +
+				"rlwrap git push\nnpm exec -- git push\ndocker run x git push\nmake -C \"$(git push)\"\necho $(a $(git push))\necho \"$(a | git push)\" b\n" +
+				"echo '$(' ; git push ')'\n$(a) push\nsudo $(a) b\necho $(a); git push\necho $(<a) && git push",
+			no: "git pull\ngit status\ngit stash push\ngit commit -m push\ngit commit -m 'git push'\nmygit push\necho $(date)\necho \"$(date)\" x\ncat $(go env GOROOT)/VERSION\ngit commit -m \"$(cat a)\"\ngo test ./...\ntimeout 5 go test ./...\necho git push\ngit log --grep=push\n" +
 				"git\ngit diff HEAD~1\npush git\ngrep -r 'git push' .\ngo test ./... > out\n\"$x\" test\ngo test $x",
 		}, {
 			rule: "Bash(rm -r)",

@@ -23,6 +23,11 @@ var runners = map[string]bool{
 	"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "fish": true, "pwsh": true, "busybox": true, "toybox": true,
 	"ssh": true, "python": true, "python3": true, "node": true, "deno": true, "bun": true, "ruby": true, "perl": true, "php": true,
 	"lua": true, "awk": true, "gawk": true, "npx": true, "bunx": true, "uvx": true, "pipx": true,
+	"npm": true, "pnpm": true, "yarn": true, "uv": true, "poetry": true, "pipenv": true, "pdm": true, "hatch": true, "bundle": true,
+	"mise": true, "asdf": true, "direnv": true, "nix": true, "nix-shell": true, "make": true, "docker": true, "podman": true,
+	"tmux": true, "screen": true, "expect": true, "rlwrap": true, "setpriv": true, "sg": true, "newgrp": true, "cgexec": true,
+	"proot": true, "eatmydata": true, "faketime": true, "xvfb-run": true, "dbus-launch": true, "dbus-run-session": true,
+	"caffeinate": true, "gtimeout": true, "vim": true, "vi": true, "nvim": true, "emacs": true, "at": true, "batch": true,
 }
 
 // forbids reports whether a rule that asks or denies with that pattern is for c,
@@ -41,6 +46,9 @@ func forbids(pattern string, c command) bool {
 }
 
 func within(want []word, c command, depth int) bool {
+	if outer, inner, ok := substitution(c.text); ok && depth > 0 {
+		return within(want, readCommand(inner), depth-1) || within(want, readCommand(outer), depth-1)
+	}
 	if runs(want, c.words, !c.simple, depth) {
 		return true
 	}
@@ -54,6 +62,21 @@ func within(want []word, c command, depth int) bool {
 		loose = append(loose, word{text: w})
 	}
 	return runs(want, loose, true, 0)
+}
+
+// substitution returns the innermost $(...) of a command, and the command with a
+// variable in its place. A quote in it could end where it does not: then it is
+// not ok.
+func substitution(text string) (outer, inner string, ok bool) {
+	at := strings.LastIndex(text, "$(")
+	if at < 0 {
+		return "", "", false
+	}
+	inner, rest, ok := strings.Cut(text[at+2:], ")")
+	if !ok || strings.ContainsAny(inner, "'\"`\\#(\n") || strings.HasSuffix(text[:at], `\`) {
+		return "", "", false
+	}
+	return text[:at] + "$x" + rest, inner, true
 }
 
 // runs reports whether words run what is wanted; anywhere says that each of them
@@ -85,8 +108,16 @@ func starts(want, words []word) bool {
 	if spills(words[0]) && unknown(word{text: base(words[0]), live: true}) {
 		return true
 	}
+	if own, ok := strings.CutPrefix(base(words[0]), "git-"); ok && want[0].text == "git" { // git-push is git push
+		words = append([]word{want[0], {text: own}}, words[1:]...)
+	}
 	if !isProgram(want[0], words[0]) {
 		return false
+	}
+	for _, w := range words[1:] { // another name for any of its subcommands
+		if want[0].text == "git" && strings.HasPrefix(strings.ToLower(strings.TrimPrefix(w.text, "-c")), "alias.") {
+			return true
+		}
 	}
 	var operands []word
 	for _, w := range want[1:] {
@@ -156,7 +187,7 @@ func option(w word) bool { return len(w.text) > 1 && w.text[0] == '-' }
 func sets(w word, name string) bool {
 	have, _, _ := strings.Cut(w.text, "=")
 	switch {
-	case unknown(w) || w.text == name || have == name:
+	case unknown(w) || more(w) || w.text == name || have == name:
 		return true
 	case strings.HasPrefix(name, "--"):
 		return len(have) > 2 && strings.HasPrefix(name, have)
@@ -166,7 +197,7 @@ func sets(w word, name string) bool {
 
 // means reports whether w may be what is wanted, which may be a glob.
 func means(want, w word) bool {
-	if want.text == w.text || unknown(w) {
+	if want.text == w.text || unknown(w) || more(w) {
 		return true
 	}
 	return want.live && doublestar.MatchUnvalidated(want.text, w.text)
@@ -176,7 +207,10 @@ func means(want, w word) bool {
 func unknown(w word) bool { return w.live && strings.ContainsAny(w.text, "$`*?[{") }
 
 // spills reports whether w may become several words.
-func spills(w word) bool { return unknown(w) && !strings.Contains(w.text, `"`) }
+func spills(w word) bool { return more(w) || unknown(w) && !strings.Contains(w.text, `"`) }
+
+// more reports whether w stands for what xargs adds.
+func more(w word) bool { return w.text == "..." }
 
 // base is the last element of a path, as a program is known by.
 func base(w word) string { return strings.Trim(path.Base(w.text), `"'`) }
