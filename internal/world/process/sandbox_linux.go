@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -243,6 +244,9 @@ func (k *cage) end(e *Exit, s *os.ProcessState) {
 	for _, path := range k.absent {
 		if _, err := os.Lstat(path); err == nil {
 			e.Made = append(e.Made, path)
+			if filepath.Base(path) == redirectFile { // whoever runs git next would run what is there
+				_ = os.Remove(path)
+			}
 		}
 	}
 	k.close()

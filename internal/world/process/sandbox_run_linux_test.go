@@ -113,6 +113,32 @@ func TestASandboxIsWhatWasAllowed(t *testing.T) {
 	}
 }
 
+// What would have git take its settings from elsewhere cannot be written where it
+// is, and is taken away where it is new.
+func TestPromise_P12_GitIsNotRedirected(t *testing.T) {
+	root := outside(t)
+	for _, name := range []string{"HEAD", "modules/a/config", "modules/libs/b/config", "modules/a/modules/c/config", "worktrees/w/commondir"} {
+		put(t, filepath.Join(root, ".git", name), "old\n")
+	}
+	h := held(t, process.Full, process.Sandbox{Root: root})
+	c := script(t, "cd .git; for f in $(find . -type f); do echo new > $f; done; echo ../evil > commondir; echo x > index; cat commondir")
+	c.Dir, c.Allowed = root, append(effect.Set{{Kind: effect.Git}}, writes...)
+	e := run(t, h, c)
+	if made := filepath.Join(root, ".git/commondir"); !cmp.Equal(e.Made, []string{made}) || !strings.Contains(string(e.Head), "../evil") {
+		t.Errorf("%+v %s", e, e.Head)
+	} else if _, err := os.Lstat(made); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+	for name, want := range map[string]string{
+		"HEAD": "new\n", "index": "x\n", "modules/a/config": "old\n", "modules/libs/b/config": "old\n",
+		"modules/a/modules/c/config": "old\n", "worktrees/w/commondir": "old\n",
+	} {
+		if b, err := os.ReadFile(filepath.Join(root, ".git", name)); err != nil || string(b) != want {
+			t.Errorf("%s: %q %v", name, b, err)
+		}
+	}
+}
+
 // A cache can be written, for the commands of the session alone.
 func TestASandboxKeepsCachesAsTheyAre(t *testing.T) {
 	root, cache := outside(t), outside(t)

@@ -146,6 +146,10 @@ func (sc *scene) protect(s Sandbox, g grant) error {
 	return sc.protectGit(dir)
 }
 
+// redirectFile, in a repository, has git take hooks and settings from elsewhere.
+// Only those of linked working trees have one.
+const redirectFile = "commondir"
+
 // protectGit shuts what in a repository makes git run programs.
 func (sc *scene) protectGit(dir string) error {
 	sc.Pin = append(sc.Pin, dir)
@@ -154,7 +158,14 @@ func (sc *scene) protectGit(dir string) error {
 			return err
 		}
 	}
-	for _, pattern := range []string{"hooks", "info", "config", "config.worktree", "modules/*/config", "modules/*/hooks", "worktrees/*/config.worktree"} {
+	if redirect := filepath.Join(dir, redirectFile); !exists(redirect) {
+		sc.absent = append(sc.absent, redirect)
+	}
+	patterns := []string{"hooks", "info", "config", "config.worktree", redirectFile, "worktrees/*/config.worktree", "worktrees/*/" + redirectFile}
+	for module := "modules/*"; strings.Count(module, "*") <= 3; module += "/*" { // names of submodules have slashes
+		patterns = append(patterns, module+"/config", module+"/hooks")
+	}
+	for _, pattern := range patterns {
 		found, err := filepath.Glob(filepath.Join(escape(dir), pattern))
 		if err != nil {
 			return err
