@@ -31,6 +31,32 @@ func cold(tmp string) []string {
 	return []string{"XDG_CACHE_HOME=" + tmp + "/.cache", "GOCACHE=" + tmp + "/.cache/go-build"}
 }
 
+// fresh has the usual programs make the caches of s that are not there, which
+// nothing can be laid over, in the temporary directory of the session.
+func (s Sandbox) fresh(environ []string) (more []string) {
+	for _, at := range s.Caches {
+		if exists(at) {
+			continue
+		}
+		switch filepath.Base(at) {
+		case ".cache":
+			more = append(more, "XDG_CACHE_HOME=/tmp/.cache")
+		case ".npm":
+			more = append(more, "npm_config_cache=/tmp/.npm")
+		case "go":
+			more = append(more, "GOMODCACHE=/tmp/.gomod")
+		}
+	}
+	for _, kv := range environ { // what was set counts more than a usual place
+		name, value, _ := strings.Cut(kv, "=")
+		more = slices.DeleteFunc(more, func(m string) bool { return strings.HasPrefix(m, name+"=") })
+		if value != "" && slices.Contains(s.Caches, filepath.Clean(value)) && !exists(value) {
+			more = append(more, name+"=/tmp/.cache-"+name)
+		}
+	}
+	return more
+}
+
 // A cage holds one command. All methods of a nil cage do nothing: nothing holds
 // it.
 type cage struct {
@@ -95,6 +121,7 @@ func (h *Host) cage(profile Profile, g grant, cmd *exec.Cmd, mark string) (k *ca
 			return nil, err
 		}
 		scene.User = o.User
+		o.Env = append(o.Env, h.sandbox.fresh(o.Env)...)
 		k.isolate(cmd.SysProcAttr, o.User, g.network)
 	case Bubblewrap:
 		o.Alone = true

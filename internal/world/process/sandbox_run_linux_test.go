@@ -156,6 +156,24 @@ func TestASandboxKeepsCachesAsTheyAre(t *testing.T) {
 	}
 }
 
+// A cache that is not there can be made, for the commands of the session alone.
+func TestASandboxHasCachesThatAreNotThere(t *testing.T) {
+	root, home := outside(t), outside(t)
+	put(t, filepath.Join(home, "there/a"), "old\n")
+	caches := []string{filepath.Join(home, ".cache"), filepath.Join(home, "go"), filepath.Join(home, "own"), filepath.Join(home, "there")}
+	h := held(t, process.Full, process.Sandbox{Root: root, Caches: caches})
+	c := script(t, `for d in $XDG_CACHE_HOME $GOMODCACHE $GOCACHE; do mkdir -p $d; echo x > $d/x; echo $d; done; cat $CARGO_HOME/a`)
+	c.Dir = root
+	c.Env = append(c.Env, "GOCACHE="+filepath.Join(home, "own"), "CARGO_HOME="+filepath.Join(home, "there"))
+	want := "/tmp/.cache\n/tmp/.gomod\n/tmp/.cache-GOCACHE\nold\n"
+	if e := run(t, h, c); string(e.Head) != want {
+		t.Errorf("%s", e.Head)
+	}
+	if found, _ := os.ReadDir(home); len(found) != 1 {
+		t.Errorf("the home has %v", found)
+	}
+}
+
 // The whole sandbox ends when its command is cancelled, whatever runs in it.
 func TestPromise_P13_ASandboxEndsWhole(t *testing.T) {
 	for _, p := range profiles {
