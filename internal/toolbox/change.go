@@ -96,7 +96,7 @@ func (f *changer) action(ctx context.Context, in tool.Input, work maker) (*tool.
 	}
 	temp := workspace.Temp()
 	a := &tool.Action{
-		Parts: parts, Preview: diff.Unified, Edits: intents,
+		Parts: parts, Preview: previewed(diff.Unified), Edits: intents,
 		Summary:     oneLine(fmt.Sprintf("%s (+%d -%d)%s", c.verb, diff.Added, diff.Removed, parting(diff.Names))),
 		Fingerprint: data(fingerprintOf(temp, intents)),
 		Do: func(ctx context.Context, env tool.Env) (tool.Result, error) {
@@ -148,11 +148,25 @@ func (f *changer) do(ctx context.Context, temp string, c change, work maker, env
 			continue
 		}
 		stale, ok := errors.AsType[*workspace.StaleError](err)
-		if !ok || stale.Want == "" || tries == maxTries || ctx.Err() != nil || f.shown == nil || env.Approved && !c.asks {
+		if _, kept := errors.AsType[*workspace.KeptError](err); kept || !ok || stale.Want == "" || tries == maxTries || ctx.Err() != nil || f.shown == nil || env.Approved && !c.asks {
 			return tool.Result{}, failed(ctx, f.w, c.revisions[0].Path, err)
 		}
 		c.asks = true
 	}
+}
+
+// maxPreview is how many bytes of a change are kept in its plan.
+const maxPreview = 8 << 20
+
+// previewed is diff as a plan shows it. One that is too long is cut in the middle,
+// and names the digest of all of it: whoever approves it approves no other.
+func previewed(diff string) string {
+	if len(diff) <= maxPreview {
+		return diff
+	}
+	head, tail := diff[:maxPreview/2], diff[len(diff)-maxPreview/2:]
+	return strings.ToValidUTF8(head, "") + fmt.Sprintf("\n[... %d of %d bytes of the change left out; SHA-256 of all: %s ...]\n",
+		len(diff)-len(head)-len(tail), len(diff), edit.Digest([]byte(diff))) + strings.ToValidUTF8(tail, "")
 }
 
 // parting says of files with other names that those keep the old content.

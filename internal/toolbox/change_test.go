@@ -523,3 +523,13 @@ func TestBug_E12_EachFileWithOtherNamesIsAskedAbout(t *testing.T) {
 		t.Errorf("asked %d times", asked)
 	}
 }
+
+// What someone saved in the moment of a change, and then saved over, is named.
+func TestStaleNamesWhereAFirstSaveIs(t *testing.T) {
+	d := newDesk(t, nil)
+	err := errors.Join(&workspace.StaleError{Path: "f", Want: "w", Have: "h"},
+		&workspace.KeptError{At: ".belay-T", Err: workspace.ErrStale})
+	if f := failed(t.Context(), d.w, "f", err); f.Kind != tool.Stale || !strings.Contains(f.Message, ".belay-T") {
+		t.Errorf("%s: %s", f.Kind, f.Message)
+	}
+}

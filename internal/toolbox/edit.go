@@ -131,9 +131,31 @@ func (e *editor) apply(which string, r replacement) *tool.Failure {
 	if len(offsets) > 1 && !r.All {
 		return ambiguous(now, offsets)
 	}
+	if f := e.room(len(now), len(offsets), len(fresh)-len(old)); f != nil {
+		return f
+	}
 	e.replace(offsets, len(old), fresh)
 	e.count += len(offsets)
 	return nil
+}
+
+// maxReplaced is at how many places one call may replace text: each of them is a
+// region in the record of the call.
+const maxReplaced = 100_000
+
+// room refuses replacements that no record has room for: of places in a text of
+// size bytes, each of which adds grow bytes.
+func (e *editor) room(size, places, grow int) *tool.Failure {
+	f := &tool.Failure{Kind: tool.TooLarge, Hint: "change it with a command"}
+	switch {
+	case e.count+places > maxReplaced:
+		f.Message = fmt.Sprintf("old occurs %d times; one call can replace %d", places, maxReplaced)
+	case size+places*grow > workspace.MaxFile:
+		f.Message = fmt.Sprintf("the file would have more than %d bytes", workspace.MaxFile)
+	default:
+		return nil
+	}
+	return f
 }
 
 // climb makes a replacement of text that is not there exactly, if the ladder

@@ -410,3 +410,30 @@ func checkLoose(t testing.TB, before, after, old string) {
 		t.Fatalf("%q became %q: %d lines are not as before, and %q has %d", before, after, len(b), old, most)
 	}
 }
+
+// A change that no record has room for is refused before memory or the log is
+// filled with it.
+func TestEditRefusesWhatNoRecordHolds(t *testing.T) {
+	many := strings.Repeat("x\n", maxReplaced+1)
+	d := newDesk(t, map[string]string{"many": many, "large": strings.Repeat("x\n", 40_000)})
+	d.call("Read", args{"path": "many"}) // a page of it
+	d.call("Read", args{"path": "large"})
+	d.fails(tool.TooLarge, "Edit", args{"path": "many", "old": "x", "new": "y", "all": true})
+	d.fails(tool.TooLarge, "Edit", args{"path": "large", "old": "x", "new": strings.Repeat("y", 2000), "all": true})
+	d.fails(tool.TooLarge, "MultiEdit", args{"path": "large", "edits": []args{
+		{"old": "x", "new": "y", "all": true}, {"old": "y", "new": "z", "all": true}, {"old": "z", "new": "x", "all": true},
+	}})
+	d.holds("many", many)
+}
+
+func TestLongPreviewsAreCutAndStillDiffer(t *testing.T) {
+	a := strings.Repeat("é", maxPreview)
+	b := a[:maxPreview] + "x" + a[maxPreview:]
+	p, q := previewed(a), previewed(b)
+	if p == q || len(p) > maxPreview+200 || !utf8.ValidString(p) || !strings.Contains(p, " of 16777216 bytes of the change left out") {
+		t.Errorf("equal: %t, %d bytes, %t", p == q, len(p), utf8.ValidString(p))
+	}
+	if previewed("short") != "short" {
+		t.Error("a short one is changed")
+	}
+}

@@ -66,6 +66,9 @@ func failed(ctx context.Context, w *workspace.Workspace, p string, err error) *t
 		}
 		f.Detail = staleDetail(e.Want, e.Have)
 	}
+	if e, ok := errors.AsType[*workspace.KeptError](err); ok && !strings.Contains(f.Message, e.At) {
+		f.Message += "; what it held for a moment is in " + e.At
+	}
 	if f.Kind == tool.NotFound && f.Hint == "" {
 		f.Message = "no such file or directory: " + p
 		f.Hint = "find it with Glob or LS"

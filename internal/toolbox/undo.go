@@ -265,7 +265,7 @@ func (u *undoing) action(ctx context.Context, scope undo.Scope) (*tool.Action, e
 		parts = append(parts, tool.Part{Name: i.Path, Effects: e})
 	}
 	temp := workspace.Temp()
-	preview := diff.Unified
+	preview := previewed(diff.Unified)
 	if u.partial() {
 		preview += "left as it is:" + u.left() + "\n"
 	}

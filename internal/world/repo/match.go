@@ -82,8 +82,12 @@ func newMatcher(pattern string, context int) (*matcher, error) {
 	if m.re, err = regexp.Compile(parsed.String()); err == nil {
 		m.later, err = regexp.Compile(`\A(?s:.)(?s:.*?)(` + parsed.String() + `)`)
 	}
-	if err != nil {
-		return nil, &BadRegexp{0, err.Error(), nil}
+	if err != nil { // of what the pattern was made into, which can be a hundred times as long
+		reason := "it is too complex"
+		if e, ok := errors.AsType[*syntax.Error](err); ok {
+			reason = e.Code.String()
+		}
+		return nil, &BadRegexp{0, reason, nil}
 	}
 	fold := folds(parsed)
 	known := literals(parsed, fold)

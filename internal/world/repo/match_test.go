@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"runtime"
@@ -260,5 +261,13 @@ func TestHitsOfALongLineAreWindows(t *testing.T) {
 		if d := cmp.Diff([][]string{{"before"}, {"after"}}, [][]string{h.Before, h.After}); d != "" {
 			t.Errorf("context (-want +got):\n%s", d)
 		}
+	}
+}
+
+// A pattern can become a hundred times as long before it turns out to be too much.
+func TestAPatternThatIsTooMuchIsToldBriefly(t *testing.T) {
+	_, err := newMatcher(`(\pL{1,500}){2}`, 0)
+	if bad, ok := errors.AsType[*BadRegexp](err); !ok || len(bad.Reason) > 100 {
+		t.Errorf("%d bytes of %T", len(fmt.Sprint(err)), err)
 	}
 }

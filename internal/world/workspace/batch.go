@@ -35,6 +35,9 @@ func (b *batch) run(changes []*change) error {
 	if err == nil {
 		err = b.commitAll(changes)
 	}
+	if err == nil {
+		err = b.verifyAll(changes)
+	}
 	if err != nil {
 		return errors.Join(err, b.restore(changes))
 	}
@@ -66,6 +69,20 @@ func (b *batch) commitAll(changes []*change) error {
 		}
 	}
 	return b.sync()
+}
+
+// verifyAll looks once more at what was replaced, before it loses its name: who had
+// just opened it to write may have written since, and the syncs took their time.
+func (b *batch) verifyAll(changes []*change) error {
+	for _, c := range changes {
+		if c.temp == "" || c.info == nil {
+			continue
+		}
+		if have, err := b.folder(c).digestOf(c.temp, c.link); err != nil || have != c.Base {
+			return fmt.Errorf("write %s: %w", c.path, &StaleError{Path: c.path, Want: c.Base, Have: have})
+		}
+	}
+	return nil
 }
 
 func (b *batch) folder(c *change) *folder { return b.folders[filepath.Dir(c.at)] }
@@ -263,8 +280,20 @@ func (f *folder) kept(c *change, err error) error {
 	if _, missing := f.root.Lstat(c.temp); missing != nil {
 		return err
 	}
-	return fmt.Errorf("its bytes are in %s: %w", f.path(c.temp), err)
+	return &KeptError{At: f.path(c.temp), Err: err}
 }
+
+// A KeptError reports a file whose bytes are nowhere else: At has what someone saved
+// in the moment of a change, before they saved again.
+type KeptError struct {
+	At  string
+	Err error
+}
+
+func (e *KeptError) Error() string { return fmt.Sprintf("its bytes are in %s: %v", e.At, e.Err) }
+
+// Unwrap returns why it was left there.
+func (e *KeptError) Unwrap() error { return e.Err }
 
 // holds reports whether name is the file made for c, with the bytes it was given.
 func (f *folder) holds(name string, c *change) bool {

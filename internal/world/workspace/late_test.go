@@ -220,3 +220,44 @@ func TestR116_P04_NoChangeWithoutItsImage(t *testing.T) {
 		t.Error("a file was opened as directory of images")
 	}
 }
+
+// TestWrittenWhileSynced writes to a file that was open when it was replaced, while
+// the change is on its way to the disk: the file is put back.
+func TestWrittenWhileSynced(t *testing.T) {
+	w := tree(t, map[string]string{"f": "f\n", "gone": "g\n"})
+	changes, err := w.prepare([]edit.Intent{replace(t, read(t, w, "f"), "f", "F"), {Path: "gone", Base: edit.Digest([]byte("g\n")), Remove: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"f", "gone"} {
+		b := batch{w: w, temp: Temp(), folders: make(map[string]*folder)}
+		defer b.close()
+		user, err := os.OpenFile(filepath.Join(w.Root(), name), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(b.stageAll(changes), b.commitAll(changes), b.verifyAll(changes)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := user.WriteString("theirs\n"); err != nil {
+			t.Fatal(err)
+		}
+		stale, ok := errors.AsType[*StaleError](b.verifyAll(changes))
+		if !ok || stale.Path != name {
+			t.Errorf("%s: %v", name, stale)
+		}
+		if err := errors.Join(b.restore(changes), user.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := onDisk(t, w, name); !strings.HasSuffix(got, "\ntheirs\n") {
+			t.Errorf("%s holds %q", name, got)
+		}
+		noLeftovers(t, w)
+		if err := os.Truncate(filepath.Join(w.Root(), name), 2); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changes {
+			c.moved, c.temp = false, ""
+		}
+	}
+}
