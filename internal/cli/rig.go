@@ -305,6 +305,9 @@ func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []to
 		Observe: r.observer(s, o),
 		News:    func() string { return toolbox.News(r.host) },
 	}
+	if r.schema != nil {
+		options.Schema = json.RawMessage(r.schema.text)
+	}
 	if r.kept {
 		options.Keep = func(seq int64, state []byte) {
 			if err := r.journal.Keep(seq, state); err != nil {
