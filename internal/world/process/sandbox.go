@@ -108,6 +108,12 @@ func (s Sandbox) grant(allowed effect.Set) grant {
 	return g
 }
 
+// names reports whether it was granted to write path, or something below it, by
+// that name.
+func (g grant) names(path string) bool {
+	return slices.ContainsFunc(g.exactly, func(p string) bool { return within(path, p) })
+}
+
 // names reports whether a path of list is path, or below it.
 func names(list []string, path string) bool {
 	return slices.ContainsFunc(list, func(p string) bool { return within(path, p) })

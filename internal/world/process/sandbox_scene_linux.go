@@ -115,10 +115,9 @@ func opened(path string) (string, error) {
 // protect shuts what is protected in the workspace.
 func (sc *scene) protect(s Sandbox, g grant) error {
 	for _, path := range s.Protected {
-		if slices.ContainsFunc(g.exactly, func(p string) bool { return within(path, p) }) {
-			continue
+		if !g.names(path) {
+			sc.shut(s.Root, path)
 		}
-		sc.shut(s.Root, path)
 	}
 	git := filepath.Join(s.Root, ".git")
 	info, err := os.Lstat(git)
@@ -143,7 +142,7 @@ func (sc *scene) protect(s Sandbox, g grant) error {
 		}
 		sc.Open = append(sc.Open, dir)
 	}
-	return sc.protectGit(dir)
+	return sc.protectGit(dir, g)
 }
 
 // redirectFile, in a repository, has git take hooks and settings from elsewhere.
@@ -151,7 +150,7 @@ func (sc *scene) protect(s Sandbox, g grant) error {
 const redirectFile = "commondir"
 
 // protectGit shuts what in a repository makes git run programs.
-func (sc *scene) protectGit(dir string) error {
+func (sc *scene) protectGit(dir string, g grant) error {
 	sc.Pin = append(sc.Pin, dir)
 	for _, name := range []string{"hooks", "info"} { // which git makes too
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) {
@@ -171,7 +170,9 @@ func (sc *scene) protectGit(dir string) error {
 			return err
 		}
 		for _, path := range found {
-			sc.shut(dir, path)
+			if !g.names(path) {
+				sc.shut(dir, path)
+			}
 		}
 	}
 	return nil
