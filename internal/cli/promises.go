@@ -27,7 +27,7 @@ func promises(goos string, kept bool, held process.Profile) []promise {
 		{"P05", "a sync that failed is never taken back", "full", ""},
 		{"P06", "two processes never write one session", "full", ""},
 		{"P07", "old sessions stay readable; damage is told apart from a cut", "full", ""},
-		{"P08", "undo takes back what the agent changed", "reduced", "of what a command changed, links, files that git ignores, and the owner and attributes of files that it removed do not come back"},
+		{"P08", "undo takes back what the agent changed", "reduced", "of what a command changed, files that git ignores, empty directories, what is too large or too much to be copied, and what is outside the workspace do not come back"},
 		{"P09", "a concurrent save is never lost silently", "reduced", "what a program that had the file open writes late is found, kept and told at the end of a turn; not if Belay is killed before"},
 		{"P10", "a changed file keeps mode, owner, attributes and form", "full", ""},
 		{"P11", "file tools never leave the workspace", "full", ""},

@@ -2,8 +2,9 @@
 // ended.
 //
 // A command is over when the program it named has exited, never when the last
-// holder of its output lets go. What it left running lives on until the Host
-// is closed. Nothing holds a command to its effects yet: its profile is "none".
+// holder of its output lets go. A Sandbox holds it to its effects where the system
+// can, and ends with it. Outside of one, what it left running lives on until the
+// Host is closed.
 //
 // On Linux everything that a command starts is in a cgroup of its own, where one
 // can be made, and that ends whole: with the command, with the Host, and when we
