@@ -34,7 +34,7 @@ func (m *messages) Stream(ctx context.Context, req *model.Request) iter.Seq2[mod
 // messagesSheds are what models are known to refuse of a request.
 var messagesSheds = []shedding{
 	{noSchema, pattern(`output_config\.format|output_format|structured output`)},
-	{noEffort, pattern(`(?i)\beffort\b|adaptive|output_config|thinking: |does not support thinking`)},
+	{noEffort, pattern(`(?i)\beffort\b|adaptive|output_config|thinking: |does not support thinking|must start with a thinking block`)},
 }
 
 // What stays the same from step to step stands first; the SDK would put the

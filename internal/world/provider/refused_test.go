@@ -58,6 +58,7 @@ func TestDoesWithoutWhatIsRefused(t *testing.T) {
 		{modeltest.Chat(), "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model", `"response_format"`},
 		{modeltest.Chat(), "extra fields not permitted: stream_options", `"stream_options"`},
 		{modeltest.Messages(), "output_config.effort: This model does not support the effort parameter.", `"effort"`},
+		{modeltest.Messages(), "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block", `"thinking"`},
 		{modeltest.Messages(), "adaptive thinking is not supported on this model", `"thinking"`},
 		{modeltest.Messages(), "output_config.format: Extra inputs are not permitted", `"json_schema"`},
 		{modeltest.Responses(), "Encrypted content is not supported with this model.", `"include"`},
