@@ -196,7 +196,7 @@ func (s System) checkSandbox() (machineCheck, process.Profile) {
 		}
 	}
 	if held == process.None {
-		note = "commands run as you; outside full each is asked about, unless a rule settles it" + note[len(held):]
+		note = "commands run as you; outside full each that does more than read is asked about, unless a rule settles it" + note[len(held):]
 	}
 	return machineCheck{What: what, OK: held != process.None, Note: note}, held
 }

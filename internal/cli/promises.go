@@ -73,7 +73,7 @@ func (p *promise) unheld(held process.Profile) {
 			"P20": {"reduced", "held by Landlock alone: the network is closed, or open as a whole: hosts are not told apart"},
 		},
 		process.None: {
-			"P12": {"absent", "nothing here holds a command: each is asked about in every mode but full"},
+			"P12": {"absent", "nothing here holds a command: each that does more than read is asked about in every mode but full"},
 			"P13": {"reduced", "no PID namespace here: a process that leaves session, parent and environment at once escapes"},
 			"P15": {"absent", "only time and output are bounded here"},
 			"P20": {"absent", "nothing here holds a command"},
