@@ -46,29 +46,28 @@ func (system) enter(dir string, now time.Time) (io.Closer, error) {
 	return acquire(dir, now)
 }
 
-// open does not follow a link, and for writing takes only a file that is ours
-// alone.
+// open does not follow a link nor wait for whoever is at the other end of a pipe, and
+// for writing takes only a file that is ours alone.
 func (system) open(name string, flag int, perm fs.FileMode) (file, error) {
 	f, err := os.OpenFile(name, flag|noFollow, perm)
 	if err != nil {
 		return nil, err
 	}
-	if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
-		if err := ours(f); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
+	if err := ours(f, flag&(os.O_WRONLY|os.O_RDWR) != 0); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return osFile{f}, nil
 }
 
-func ours(f *os.File) error {
+// ours reports why f is not to be read, or written.
+func ours(f *os.File, write bool) error {
 	info, err := f.Stat()
 	switch {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a file", f.Name())
-	case !private(info):
+	case write && !private(info):
 		return fmt.Errorf("%s is not ours alone: others can write to it", f.Name())
 	}
 	return nil

@@ -28,7 +28,7 @@ func acquire(dir string, now time.Time) (*lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ours(f); err != nil {
+	if err := ours(f, true); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	held, err := holdSoon(f)

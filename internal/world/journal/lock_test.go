@@ -193,3 +193,25 @@ func TestPromise_P06_AStaleLockFileLocksNothing(t *testing.T) {
 		t.Errorf("another process of the same number is %q", got)
 	}
 }
+
+// A pipe in the place of a file is refused: nobody is at its other end.
+func TestAPipeIsNotWaitedFor(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	must(Open(dir, nil)).Close()
+	name := filepath.Join(dir, segmentName(1))
+	if err := errors.Join(os.Remove(name), syscall.Mkfifo(name, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range Read(dir) {
+		if err == nil {
+			t.Error("read a pipe")
+		}
+	}
+	if _, err := Verify(dir); err == nil || !strings.Contains(err.Error(), "is not a file") {
+		t.Errorf("verify: %v", err)
+	}
+	if j, err := Open(dir, nil); err == nil {
+		j.Close()
+		t.Error("opened a pipe")
+	}
+}

@@ -24,7 +24,8 @@ func hold(f *os.File) (bool, error) {
 	}
 }
 
-const noFollow = syscall.O_NOFOLLOW
+// noFollow opens no link, and does not wait for the other end of a pipe.
+const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 // private reports whether only we can write to the file.
 func private(info fs.FileInfo) bool {

@@ -98,7 +98,7 @@ func (w *Workspace) keep(changes []*change) error {
 			err = w.images.put(edit.Digest(c.after), c.after)
 		}
 		if err != nil {
-			return fmt.Errorf("keep an image of %s: %w", c.path, err)
+			return fmt.Errorf("keep an image of %s: %w", c.path, ownFault(err))
 		}
 		some = true
 	}
@@ -106,9 +106,17 @@ func (w *Workspace) keep(changes []*change) error {
 		return nil
 	}
 	if err := w.images.sync(); err != nil {
-		return fmt.Errorf("keep images: %w", err)
+		return fmt.Errorf("keep images: %w", ownFault(err))
 	}
 	return nil
+}
+
+// ownFault makes err one that is not taken for the lack of the file that is changed.
+func ownFault(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New(err.Error())
+	}
+	return err
 }
 
 // Image returns the bytes of a file that a Write replaced or put there, by their
