@@ -11,6 +11,8 @@ import (
 	"io"
 	"unicode/utf8"
 
+	_ "golang.org/x/image/webp" // ...
+
 	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/world/workspace"

@@ -121,19 +121,21 @@ func (s *spill) Handle() string {
 func TestR089_ImagesThatAreImagesAreMedia(t *testing.T) {
 	picture := image.NewPaletted(image.Rect(0, 0, 7, 5), color.Palette{color.Black, color.White})
 	files := map[string]string{
-		"a.png": written(t, func(w io.Writer) error { return png.Encode(w, picture) }),
-		"a.jpg": written(t, func(w io.Writer) error { return jpeg.Encode(w, picture, nil) }),
-		"a.gif": written(t, func(w io.Writer) error { return gif.Encode(w, picture, nil) }),
+		"a.png":  written(t, func(w io.Writer) error { return png.Encode(w, picture) }),
+		"a.jpg":  written(t, func(w io.Writer) error { return jpeg.Encode(w, picture, nil) }),
+		"a.gif":  written(t, func(w io.Writer) error { return gif.Encode(w, picture, nil) }),
+		"a.webp": "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\x06\x00\x01\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00", // one colour
 	}
 	files["named.txt"] = files["a.png"]
 	files["cut.png"] = files["a.png"][:len(files["a.png"])-20]
 	files["cut.jpg"] = files["a.jpg"][:len(files["a.jpg"])/2]
+	files["cut.webp"] = files["a.webp"][:len(files["a.webp"])-8]
 	files["text.png"] = "no image\n"
 	files["text.gif"] = "GIF89a is how they begin\n"
 	files["wide.png"] = written(t, func(w io.Writer) error { return png.Encode(w, image.NewGray(image.Rect(0, 0, maxSide+1, 1))) })
 	files["large.png"] = files["a.png"] + strings.Repeat("x", maxImage)
 	d := newDesk(t, files)
-	for path, format := range map[string]string{"a.png": "image/png", "a.jpg": "image/jpeg", "a.gif": "image/gif", "named.txt": "image/png"} {
+	for path, format := range map[string]string{"a.png": "image/png", "a.jpg": "image/jpeg", "a.gif": "image/gif", "a.webp": "image/webp", "named.txt": "image/png"} {
 		a, err := d.prepare("Read", args{"path": path})
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +157,7 @@ func TestR089_ImagesThatAreImagesAreMedia(t *testing.T) {
 	if r := d.ok("Read", args{"path": "a.png"}); len(r.Media) > 0 || !strings.Contains(r.Text, "7 by 5 pixels") {
 		t.Errorf("without a store: %q, %v", r.Text, r.Media)
 	}
-	for path, kind := range map[string]tool.Kind{"cut.png": tool.Binary, "cut.jpg": tool.Binary, "wide.png": tool.TooLarge, "large.png": tool.TooLarge} {
+	for path, kind := range map[string]tool.Kind{"cut.png": tool.Binary, "cut.jpg": tool.Binary, "cut.webp": tool.Binary, "wide.png": tool.TooLarge, "large.png": tool.TooLarge} {
 		d.fails(kind, "Read", args{"path": path})
 	}
 	for _, path := range []string{"text.png", "text.gif"} {

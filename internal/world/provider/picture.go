@@ -10,6 +10,8 @@ import (
 	"io"
 	"net/http"
 
+	_ "golang.org/x/image/webp" // ...
+
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
@@ -48,7 +50,7 @@ func openPicture(req *model.Request, at place, a tool.Artifact) (picture, error)
 	}
 	c, format, err := image.DecodeConfig(bytes.NewReader(b))
 	if err != nil {
-		return picture{}, at.reject("image %s is not a PNG, JPEG or GIF that decodes (%s): %v", a.Handle, http.DetectContentType(b), err)
+		return picture{}, at.reject("image %s is not a PNG, JPEG, GIF or WebP that decodes (%s): %v", a.Handle, http.DetectContentType(b), err)
 	}
 	if c.Width > maxSide || c.Height > maxSide {
 		return picture{}, at.reject("image %s is %d by %d pixels; %d is the most", a.Handle, c.Width, c.Height, maxSide)

@@ -274,6 +274,7 @@ func TestImages(t *testing.T) {
 	files := map[string][]byte{
 		"artifact:good": good.Bytes(), "artifact:cut": good.Bytes()[:good.Len()-20], "artifact:text": []byte("no image"),
 		"artifact:large": make([]byte, maxPicture+1),
+		"artifact:webp":  []byte("RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\x06\x00\x01\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"),
 	}
 	ask := func(handle string, media bool) *model.Request {
 		a := tool.Artifact{Handle: handle}
@@ -299,10 +300,13 @@ func TestImages(t *testing.T) {
 	for _, d := range dialects() {
 		for _, media := range []bool{false, true} {
 			r := short()
-			p, s := served(t, d, nil, modeltest.Response{Body: d.Stream(d.Events(r))})
+			p, s := served(t, d, nil, modeltest.Response{Body: d.Stream(d.Events(r))}, modeltest.Response{Body: d.Stream(d.Events(r))})
 			r.Check(t, modeltest.Listen(t, p, t.Context(), ask("artifact:good", media)))
-			if !strings.Contains(s.Bodies()[0], "image/png") {
-				t.Errorf("%s: no image in %s", d.Name, s.Bodies()[0])
+			r.Check(t, modeltest.Listen(t, p, t.Context(), ask("artifact:webp", media)))
+			for i, kind := range []string{"image/png", "image/webp"} {
+				if !strings.Contains(s.Bodies()[i], kind) {
+					t.Errorf("%s: no %s in %s", d.Name, kind, s.Bodies()[i])
+				}
 			}
 			part := 1
 			if media {

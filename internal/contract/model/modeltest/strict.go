@@ -11,6 +11,8 @@ import (
 	_ "image/png"  // ...
 	"regexp"
 	"strings"
+
+	_ "golang.org/x/image/webp" // ...
 )
 
 // A Conversation is a request as its dialect's parser understood it.
