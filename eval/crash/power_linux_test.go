@@ -154,14 +154,13 @@ type total struct {
 	cuts, writes         int // writes that were lost or torn
 	acknowledged, lost   int // events
 	interrupted, unknown int // calls
-	temps                int // files left beside the changed ones
 	wrong                []string
 }
 
 func (y *total) String() string {
 	return fmt.Sprintf("%d power cuts, %d writes lost or torn, %d acknowledged events: %d lost; "+
-		"%d calls interrupted, %d unknown; %d temporary files left; %d wrong",
-		y.cuts, y.writes, y.acknowledged, y.lost, y.interrupted, y.unknown, y.temps, len(y.wrong))
+		"%d calls interrupted, %d unknown; %d wrong",
+		y.cuts, y.writes, y.acknowledged, y.lost, y.interrupted, y.unknown, len(y.wrong))
 }
 
 // points returns n entries of the log to cut the power after, drawn by lot: each
@@ -186,7 +185,6 @@ func (l *lab) cut(r *rand.Rand, n int, y *total) {
 		y.lost += len(v.lost)
 		y.interrupted += v.interrupted
 		y.unknown += v.unknown["Bash"]
-		y.temps += v.temps
 		wrong := v.wrong()
 		if err != nil {
 			wrong = append(wrong, err.Error())
@@ -228,7 +226,6 @@ func (l *lab) left(image string, c power.Cut) (lost int, err error) {
 type powerVerdict struct {
 	verdict
 	acknowledged int // events that were not to be lost
-	temps        int // left beside the changed files
 }
 
 func (l *lab) judge(cut int) (v powerVerdict, err error) {
@@ -254,7 +251,6 @@ func (l *lab) judge(cut int) (v powerVerdict, err error) {
 	if err != nil {
 		return v, err
 	}
-	v.temps = l.leftovers(files)
 	v.judgeFiles(files, l.st.files, l.free)
 	n, err := s.commits()
 	if err != nil {
@@ -265,18 +261,6 @@ func (l *lab) judge(cut int) (v powerVerdict, err error) {
 		v.other = append(v.other, fmt.Sprintf("still running: %q", left))
 	}
 	return v, nil
-}
-
-// leftovers takes out of files what changes that had ended left beside their
-// files: the old ones, whose removal nothing has synced. It counts them.
-func (l *lab) leftovers(files map[string]string) (n int) {
-	for name, content := range files {
-		if strings.HasPrefix(filepath.Base(name), ".belay-") && l.versions[digest(content)] {
-			delete(files, name)
-			n++
-		}
-	}
-	return n
 }
 
 // torn returns the files that are neither old nor new.

@@ -171,19 +171,29 @@ func (b *batch) restore(changes []*change) error {
 			errs = append(errs, fmt.Errorf("restore %s: %w", c.path, err))
 		}
 	}
+	for _, f := range b.folders {
+		_ = syncDir(f.dir) // as clean does
+	}
 	for _, dir := range slices.Backward(b.made) {
 		_ = b.w.root.Remove(dir) // stays if someone else put something there
 	}
 	return errors.Join(errs...)
 }
 
-// clean removes what the changes replaced. That cannot well fail, as the same
-// directory has just let us rename it.
+// clean removes what the changes replaced, and has that on disk before anyone is
+// told that they are made: nobody looks later for what a power cut brings back.
+// Neither can well fail, as the same directory has just let us rename in it, and
+// been synced; what was made stays made if it does.
 func (b *batch) clean(changes []*change) {
+	emptied := make(map[*folder]bool)
 	for _, c := range changes {
 		if c.temp != "" && c.info != nil {
 			_ = b.folder(c).discard(c, c.Base)
+			emptied[b.folder(c)] = true
 		}
+	}
+	for f := range emptied {
+		_ = syncDir(f.dir)
 	}
 }
 
