@@ -257,7 +257,7 @@ func newLifeline(dir string) *lifeline {
 		Dir: "/", Env: []string{"PATH=/usr/bin:/bin"}, Stdin: r,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
-	if cmd.Start() != nil {
+	if kin.start(cmd, false) != nil {
 		_ = w.Close()
 		return nil
 	}
@@ -271,4 +271,5 @@ func (l *lifeline) cut() {
 	}
 	_ = l.held.Close()
 	_ = l.cmd.Wait()
+	kin.waited(l.cmd.Process)
 }

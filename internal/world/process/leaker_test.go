@@ -14,7 +14,7 @@ import (
 
 // hostile are the ways in which leak tries to leave something behind.
 var hostile = []string{
-	"plain", "setsid", "daemon", "ignores", "setpgid", "hopper", "daemons", "userns", "scrubbed",
+	"plain", "setsid", "daemon", "ignores", "setpgid", "hopper", "daemons", "userns", "scrubbed", "orphan",
 }
 
 const (
@@ -76,6 +76,9 @@ func leak(shape string) {
 	case "userns":
 		uid := []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		again(&syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID, UidMappings: uid}, "daemon inside")
+	case "orphan": // that has left session, parent and environment at once
+		os.Clearenv()
+		start(session, "/bin/sh", "-c", "/usr/bin/setsid /bin/sleep 300 & exit")
 	case "scrubbed":
 		os.Clearenv()
 		start(session, "/bin/sh", "-c", "/bin/sleep 300 & exec /bin/sleep 300")

@@ -36,6 +36,9 @@ import (
 	"github.com/belay-agent/belay/internal/contract/effect"
 )
 
+// runEntry begins the entry of an environment that says who has started it.
+const runEntry = "BELAY_RUN="
+
 // DefaultGrace is how long a command that must end has to do so by itself.
 const DefaultGrace = 2 * time.Second
 
@@ -178,7 +181,9 @@ func (h *Host) Close() error {
 	}
 	t := tree{marks: []string{h.mark()}, leaders: unused(h.left), since: h.first}
 	h.left = nil
+	kin.lead(&t)
 	gone := t.end(DefaultGrace, h.hurry)
+	kin.bury()
 	if gone = h.cgroups.end() && gone; !gone {
 		return errors.New("close process host: something that a command started cannot be killed")
 	}
@@ -271,7 +276,7 @@ func (h *Host) keep(leader int) {
 }
 
 // mark begins the environment entry of everything that h starts.
-func (h *Host) mark() string { return "BELAY_RUN=" + h.id + "." }
+func (h *Host) mark() string { return runEntry + h.id + "." }
 
 // name is what errors call c.
 func (c Command) name() string {

@@ -4,13 +4,16 @@ package process_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -82,25 +85,103 @@ func TestPromise_P13_CancelledAtAnyMoment(t *testing.T) {
 	}
 }
 
-// TestPromise_P13_ReducedWithoutCgroups ends what a search of processes finds.
+// TestPromise_P13_ReducedWithoutCgroups ends what a search of processes finds, and
+// what has left all that a search goes by: it has become a child of ours.
 func TestPromise_P13_ReducedWithoutCgroups(t *testing.T) {
-	t.Parallel()
+	h := ungrouped(t)
+	for _, shape := range hostile {
+		for range 3 {
+			w := newWitness(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			c := leaking(t, w, shape)
+			c.Output = &seen{wake: cancel}
+			if e, err := h.Run(ctx, c); err != nil || !e.Cancelled || !strings.Contains(string(e.Head), "ready\n") {
+				t.Errorf("%s: %s, %v", shape, brief(e), err)
+			}
+			cancel()
+			w.goneAtOnce(t, shape)
+		}
+	}
+	if left := children(""); len(left) > 0 {
+		t.Errorf("not waited for: %q", left)
+	}
+}
+
+// ungrouped returns a Host without cgroups. Nothing else starts anything
+// meanwhile: tests that use it are not parallel.
+func ungrouped(t *testing.T) *process.Host {
+	t.Helper()
 	h, err := process.OpenUngrouped("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.Close()
-	for _, shape := range []string{"plain", "setsid", "daemon", "ignores", "setpgid", "daemons"} {
-		w := newWitness(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		c := leaking(t, w, shape)
-		c.Output = &seen{wake: cancel}
-		if e, err := h.Run(ctx, c); err != nil || !e.Cancelled {
-			t.Errorf("%s: %s, %v", shape, brief(e), err)
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
 		}
-		cancel()
-		w.gone(t)
+	})
+	return h
+}
+
+// What ends one command ends nothing that it did not start: no child of ours that
+// no command is, and nothing that an earlier command or another one left, be it
+// younger. All that a Host has started ends with it.
+func TestPromise_P13_OnlyItsOwnOrphans(t *testing.T) {
+	h := ungrouped(t)
+	earlier, beside, own := newWitness(t), newWitness(t), newWitness(t)
+	const orphan = "(env -i /usr/bin/setsid /bin/sh -c 'echo ready; exec /bin/sleep 300 >/dev/null 2>&1' &); "
+	if e := run(t, h, script(t, earlier.hold("(env -i /usr/bin/setsid /bin/sleep 300 >/dev/null 2>&1 &)"))); e.Code != 0 {
+		t.Fatal(brief(e))
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := script(t, beside.hold("read -r go; "+orphan+"exec env -i /bin/sleep 300 9>&-"))
+	c.Input, c.Output = true, &seen{wake: cancel}
+	p := start(t, h, c)
+
+	stranger := exec.Command("/bin/sleep", "300")
+	c = leaking(t, own, "setsid")
+	c.Output = &seen{wake: func() {
+		_, err := p.Write([]byte("go\n"))
+		if err = errors.Join(err, stranger.Start()); err != nil {
+			t.Error(err)
+			cancel()
+		}
+	}}
+	if e, err := h.Run(ctx, c); err != nil || !e.Cancelled {
+		t.Fatal(brief(e), err)
+	}
+	own.goneAtOnce(t, "its own")
+	for of, w := range map[string]witness{"an earlier command": earlier, "one that runs": beside} {
+		if !w.held(t) {
+			t.Errorf("what %s left is gone", of)
+		}
+	}
+	p.Stop()
+	beside.goneAtOnce(t, "stopped")
+	if !earlier.held(t) {
+		t.Error("what an earlier command left is gone")
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	earlier.goneAtOnce(t, "closed")
+	if err := stranger.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := stranger.Wait(); err == nil || stranger.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Errorf("a child of ours: %v", err)
+	}
+}
+
+// held reports whether anything holds the witness.
+func (w witness) held(t *testing.T) bool {
+	t.Helper()
+	if err := w.file.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	_, err := io.ReadAll(w.file)
+	return err != nil
 }
 
 // TestPromise_P13_NoHostileShapeOutlivesASandbox is the same where a sandbox holds

@@ -27,10 +27,15 @@ type run struct {
 	cmd    *exec.Cmd
 	cage   *cage
 	tree   *tree
+	loose  bool // nothing ends it whole
 	began  time.Time
 	ended  time.Time
 	exited chan struct{} // closed when the program has been waited for
 }
+
+// burials are how far apart orphans that have ended are looked for while a command
+// runs that may have many.
+const burials = 2 * time.Second
 
 // begin records the command and starts it.
 func (r *run) begin() (err error) {
@@ -104,6 +109,7 @@ func (r *run) follow(ctx context.Context, forbidden bool) Exit {
 	}
 	if exit.TimedOut || exit.Idle || exit.Cancelled {
 		r.tree.end(cmp.Or(r.command.Grace, DefaultGrace), r.host.hurry)
+		kin.bury()
 	}
 	<-r.exited // nothing refuses to be killed
 	if exit.Held = r.pump.stop(drained, r.tree); exit.Held {
@@ -136,8 +142,12 @@ func (r *run) start(path string) error {
 			if err != nil {
 				_ = r.cmd.Process.Kill()
 				_ = r.cmd.Wait()
+				kin.waited(r.cmd.Process)
 				r.cage.close()
 			}
+		}
+		if err == nil && r.loose {
+			kin.lead(r.tree)
 		}
 		started <- err
 		if err != nil {
@@ -145,6 +155,7 @@ func (r *run) start(path string) error {
 		}
 		_ = r.cmd.Wait() // ProcessState says more
 		r.ended = time.Now()
+		kin.waited(r.cmd.Process)
 	}()
 	err := <-started
 	if err != nil {
@@ -185,9 +196,15 @@ func (r *run) try(path string) (err error, refused bool) {
 		return err, false
 	}
 	r.group.join(r.cmd.SysProcAttr)
+	r.loose = r.group == nil && !r.cage.whole()
 	r.began = time.Now()
-	err = r.cmd.Start()
-	return r.cage.begin(r.cmd, err), refusal(err)
+	err = kin.start(r.cmd, r.loose)
+	child := r.cmd.Process
+	failed := r.cage.begin(r.cmd, err)
+	if err == nil && failed != nil {
+		kin.waited(child)
+	}
+	return failed, refusal(err)
 }
 
 // watch returns when the command has exited, or says in e why it has to.
@@ -198,17 +215,29 @@ func (r *run) watch(ctx context.Context, idle <-chan time.Time, e *Exit) {
 		defer timer.Stop()
 		late = timer.C
 	}
-	select {
-	case <-r.exited:
-	case <-late:
-		e.TimedOut = true
-	case <-idle:
-		e.Idle = true
-	case <-ctx.Done():
-		e.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(context.Cause(ctx), errLate)
-		e.Cancelled = !e.TimedOut
-	case <-r.host.closing:
-		e.Cancelled = true
+	var dead <-chan time.Time
+	if r.loose {
+		ticker := time.NewTicker(burials)
+		defer ticker.Stop()
+		dead = ticker.C
+	}
+	for on := true; on; {
+		on = false
+		select {
+		case <-r.exited:
+		case <-late:
+			e.TimedOut = true
+		case <-idle:
+			e.Idle = true
+		case <-ctx.Done():
+			e.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.Is(context.Cause(ctx), errLate)
+			e.Cancelled = !e.TimedOut
+		case <-r.host.closing:
+			e.Cancelled = true
+		case <-dead:
+			kin.bury()
+			on = true
+		}
 	}
 	select {
 	case <-r.exited: // at the same moment: then it ended by itself

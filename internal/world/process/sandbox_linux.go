@@ -296,6 +296,11 @@ func (k *cage) close() {
 	}
 }
 
+// whole reports whether all of what k holds ends with its first process.
+func (k *cage) whole() bool {
+	return k != nil && k.agent != nil && !strings.HasPrefix(k.profile, string(Landlock))
+}
+
 func (k *cage) held() string {
 	if k == nil {
 		return string(None)
@@ -333,13 +338,17 @@ func (h *Host) try(p Profile) error {
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{"belay", probeRole}, Dir: "/", SysProcAttr: attributes(),
 	}
-	k, err := h.cage(p, grant{inside: true}, cmd, "BELAY=probe")
+	k, err := h.cage(p, grant{inside: true}, cmd, runEntry+"probe")
 	if err != nil {
 		return err
 	}
 	var said strings.Builder
 	cmd.Stderr = &said
-	if err := k.begin(cmd, cmd.Start()); err != nil {
+	err = kin.start(cmd, false)
+	if child := cmd.Process; err == nil {
+		defer kin.waited(child)
+	}
+	if err := k.begin(cmd, err); err != nil {
 		return fmt.Errorf("%w %s", err, strings.TrimSpace(said.String()))
 	}
 	_ = cmd.Wait() // ProcessState says more

@@ -23,6 +23,8 @@ func (k *cage) end(e *Exit, s *os.ProcessState) { e.Code, e.Signal = status(s) }
 
 func (k *cage) held() string { return string(None) }
 
+func (k *cage) whole() bool { return false }
+
 func (k *cage) close() {}
 
 func (h *Host) probe() (Profile, map[Profile]string) {

@@ -3,6 +3,7 @@ package process
 import (
 	"bytes"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strconv"
@@ -96,7 +97,10 @@ func (t *tree) members() []proc {
 		t.known = make(map[int]uint64)
 	}
 	var found, rest []proc
-	for _, p := range processes(t.since) {
+	for p, state := range all() {
+		if p.start < t.since || strings.Contains("ZX", state) {
+			continue
+		}
 		if t.owns(p) {
 			found = append(found, p)
 		} else {
@@ -122,12 +126,13 @@ func (t *tree) owns(p proc) bool {
 	if start, ok := t.known[p.pid]; ok && start == p.start {
 		return true
 	}
-	return slices.Contains(t.leaders, p.session) || slices.Contains(t.leaders, p.group) || t.marked(p.pid)
+	return slices.Contains(t.leaders, p.session) || slices.Contains(t.leaders, p.group) ||
+		marked(p.pid, t.marks...) || t.orphans.claims(t, p)
 }
 
-// marked reports whether the environment that pid was started with has one of
-// the marks.
-func (t *tree) marked(pid int) bool {
+// marked reports whether the environment that pid was started with has an entry
+// that begins with one of marks.
+func marked(pid int, marks ...string) bool {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return false
@@ -138,7 +143,7 @@ func (t *tree) marked(pid int) bool {
 		return false
 	}
 	for entry := range bytes.SplitSeq(env, []byte{0}) {
-		for _, mark := range t.marks {
+		for _, mark := range marks {
 			if bytes.HasPrefix(entry, []byte(mark)) {
 				return true
 			}
@@ -147,36 +152,34 @@ func (t *tree) marked(pid int) bool {
 	return false
 }
 
-// processes lists what is alive and has started no earlier than since, but not
-// ourselves.
-func processes(since uint64) []proc {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	var list []proc
-	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == os.Getpid() {
-			continue
+// all goes through what the system shows, but for ourselves: also what is dead.
+func all() iter.Seq2[proc, string] {
+	return func(yield func(proc, string) bool) {
+		dir, err := os.Open("/proc")
+		if err != nil {
+			return
 		}
-		if p, ok := read(pid); ok && p.start >= since {
-			list = append(list, p)
+		defer dir.Close()
+		names, _ := dir.Readdirnames(-1)
+		for _, name := range names {
+			pid, err := strconv.Atoi(name)
+			if err != nil || pid == os.Getpid() {
+				continue
+			}
+			if p, state, ok := read(pid); ok && !yield(p, state) {
+				return
+			}
 		}
 	}
-	return list
 }
 
-// read returns what the system shows of pid, unless it is dead.
-func read(pid int) (p proc, alive bool) {
+// read returns what the system shows of pid.
+func read(pid int) (p proc, state string, ok bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return p, false
+		return p, "", false
 	}
-	p, state, ok := parseStat(string(b))
-	return p, ok && !strings.Contains("ZX", state)
+	return parseStat(string(b))
 }
 
 // parseStat reads a line of /proc/PID/stat: its second field is a name that
@@ -202,11 +205,7 @@ func parseStat(line string) (p proc, state string, ok bool) {
 
 // startOf returns when pid started, in ticks since boot, or 0 where it is gone.
 func startOf(pid int) uint64 {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0
-	}
-	p, _, _ := parseStat(string(b))
+	p, _, _ := read(pid)
 	return p.start
 }
 

@@ -15,8 +15,8 @@ func TestParseStat(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(proc{})); diff != "" || state != "S" || !ok {
 		t.Errorf("%s, %t, %s", state, ok, diff)
 	}
-	self, alive := read(os.Getpid())
-	if !alive || self.pid != os.Getpid() || self.parent != os.Getppid() || self.start != startOf(os.Getpid()) {
+	self, _, ok := read(os.Getpid())
+	if !ok || self.pid != os.Getpid() || self.parent != os.Getppid() || self.start != startOf(os.Getpid()) {
 		t.Errorf("of ourselves: %+v", self)
 	}
 	if startOf(1<<30) != 0 {

@@ -18,7 +18,8 @@ type tree struct {
 	leaders []int    // of its sessions
 	since   uint64   // nothing in it started before
 	known   map[int]uint64
-	group   *group // that all of it is in, if there is one
+	group   *group   // that all of it is in, if there is one
+	orphans *orphans // where those that leave it end up; nil where they do not come to us
 }
 
 // newTree returns the tree of p, which has not been waited for.
