@@ -19,15 +19,34 @@ import (
 var kin orphans
 
 // Orphans are what is left by commands that nothing ends whole, neither a cgroup
-// nor a sandbox. From the first such command on what loses its parent becomes a
-// child of ours, and is found however else it has changed. That is not taken back:
-// what a command left running may go on until its Host is closed.
+// nor a sandbox. From the first such command of a Host to its end what loses its
+// parent becomes a child of ours, and is found however else it has changed.
 type orphans struct {
-	mu   sync.Mutex
-	open bool
-	home string         // the cgroup that we are in
-	ours map[int]uint64 // what we started and have not waited for; of such commands, when
-	last uint64         // when the last such command had ended
+	mu    sync.Mutex
+	hosts int            // that have such commands
+	open  bool           // orphans come to us
+	home  string         // the cgroup that we are in
+	ours  map[int]uint64 // what we started and have not waited for; of such commands, when
+	last  uint64         // when the last such command had ended
+}
+
+// adopt has orphans come to us for one more Host, until leave.
+func (o *orphans) adopt() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.hosts++; o.hosts == 1 {
+		o.home = unified(os.Getpid())
+		o.open = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
+	}
+}
+
+func (o *orphans) leave() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.hosts--; o.hosts == 0 {
+		_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) // as it let us before
+		o.open = false
+	}
 }
 
 // start starts cmd, whose child is no orphan until waited says that it is gone. A
@@ -35,10 +54,6 @@ type orphans struct {
 func (o *orphans) start(cmd *exec.Cmd, loose bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if loose && !o.open {
-		o.home = unified(os.Getpid())
-		o.open = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == nil
-	}
 	for loose && now() <= o.last { // what it left must be older than what cmd will
 		time.Sleep(time.Millisecond)
 	}

@@ -11,11 +11,12 @@
 // are killed, by a small program that waits for that. On Windows it is a job.
 //
 // Elsewhere what belongs to a command is known by its session, which it leads,
-// and on Linux also by descent and by the variable BELAY_RUN in its environment.
-// So only a process that has left the session, lost its parent and cleaned its
-// environment, all before the first look at it, can escape. If we are killed
-// there, the kernel kills the program itself, and the next Host on the same
-// spool the rest.
+// and on Linux also by descent and by the variable BELAY_RUN in its environment;
+// what has left all of these, before the first look at it, has become a child of
+// ours there. It is of the one command that was running when it was started; where
+// there were several it ends with the Host. If we are killed, the kernel kills the
+// program itself, and the next Host on the same spool the rest, but for what has
+// left all of these.
 package process
 
 import (
@@ -118,6 +119,7 @@ type Host struct {
 	taken     []bool     // which of the layers for caches are in use
 	cgroups   *groups    // nil before the first run, and where there are none
 	ungrouped bool       // there are to be none
+	adopts    bool       // orphans
 	beside    []*Process // in the order of their start
 	running   sync.WaitGroup
 }
@@ -184,6 +186,10 @@ func (h *Host) Close() error {
 	kin.lead(&t)
 	gone := t.end(DefaultGrace, h.hurry)
 	kin.bury()
+	if h.adopts {
+		h.adopts = false
+		kin.leave()
+	}
 	if gone = h.cgroups.end() && gone; !gone {
 		return errors.New("close process host: something that a command started cannot be killed")
 	}
@@ -257,6 +263,16 @@ func (h *Host) enter(r *run) error {
 	r.mark = h.mark() + strconv.Itoa(h.count) + "."
 	r.group = h.cgroups.add(strconv.Itoa(h.count))
 	return nil
+}
+
+// adopt has orphans be found, until Close.
+func (h *Host) adopt() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.adopts {
+		h.adopts = true
+		kin.adopt()
+	}
 }
 
 // began tells the host when its first run started.

@@ -197,6 +197,9 @@ func (r *run) try(path string) (err error, refused bool) {
 	}
 	r.group.join(r.cmd.SysProcAttr)
 	r.loose = r.group == nil && !r.cage.whole()
+	if r.loose {
+		r.host.adopt()
+	}
 	r.began = time.Now()
 	err = kin.start(r.cmd, r.loose)
 	child := r.cmd.Process
