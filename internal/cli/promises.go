@@ -32,7 +32,7 @@ func promises(goos string, kept bool, held process.Profile) []promise {
 		{"P10", "a changed file keeps mode, owner, attributes and form", "full", ""},
 		{"P11", "file tools never leave the workspace", "full", ""},
 		{"P12", "a command writes only where it may", "full", ""},
-		{"P13", "no command leaves a process behind", "reduced", "a command that was let do anything runs outside of the sandbox: there, and without a control group, what leaves session, parent and environment at once escapes"},
+		{"P13", "no command leaves a process behind", "reduced", "a command that was let do anything runs outside of the sandbox: there, and without a control group, what leaves session, parent and environment at once escapes a crash of Belay"},
 		{"P14", "output of any size takes bounded memory", "full", ""},
 		{"P15", "a command cannot eat the machine", "reduced", "a command that was let do anything has only its time and output bounded"},
 		{"P16", "no output reaches the terminal as a command to it", "full", ""},
@@ -68,13 +68,13 @@ func (p *promise) unheld(held process.Profile) {
 	losses := map[process.Profile]map[string]loss{
 		process.Landlock: {
 			"P12": {"reduced", "held by Landlock alone: a command that may write in the workspace can write to .git and other protected files there, change modes, owners, times and attributes of files elsewhere, and list the names in hidden directories"},
-			"P13": {"reduced", "no PID namespace here: a process that leaves session, parent and environment at once escapes"},
+			"P13": {"reduced", "no PID namespace here: without a control group, what leaves session, parent and environment at once escapes a crash of Belay"},
 			"P15": {"reduced", "held by Landlock alone: without control groups only the size of files, time and output are bounded"},
 			"P20": {"reduced", "held by Landlock alone: the network is closed, or open as a whole: hosts are not told apart"},
 		},
 		process.None: {
 			"P12": {"absent", "nothing here holds a command: each that does more than read is asked about in every mode but full"},
-			"P13": {"reduced", "no PID namespace here: a process that leaves session, parent and environment at once escapes"},
+			"P13": {"reduced", "no PID namespace here: without a control group, what leaves session, parent and environment at once escapes a crash of Belay"},
 			"P15": {"absent", "only time and output are bounded here"},
 			"P20": {"absent", "nothing here holds a command"},
 			"P21": {"reduced", "nothing here holds a command: it can read the settings, and as root also the memory of Belay"},
