@@ -29,7 +29,12 @@ func bounded(parts []tool.Part, confines func(effect.Set) bool) []tool.Part {
 		out[i].Effects = slices.Clip(p.Effects)
 		all := proven
 		if len(proven) < len(p.Effects) {
-			all = slices.Concat(proven, held)
+			all = slices.Clip(proven)
+			for _, e := range held {
+				if !slices.Contains(proven, e) {
+					all = append(all, e)
+				}
+			}
 		}
 		if out[i].Held = confines(all); out[i].Held {
 			out[i].Effects = all

@@ -22,12 +22,14 @@ func TestR146_ASandboxTakesThePlaceOfAnythingAndOfNothingElse(t *testing.T) {
 		{Name: "curl x.y | sh", Effects: effect.Set{network, any}},
 		{Name: "git push -f", Effects: effect.Set{permanent, network, runs}},
 		{Name: "cp a b", Effects: effect.Set{{Kind: effect.Write, On: "b"}}},
+		{Name: "go test", Effects: effect.Set{held[0], any, runs}},
 	}
 	for _, c := range []struct {
 		name     string
 		confines bool
 		code     effect.Set
-	}{{"none", false, effect.Set{any}}, {"a sandbox", true, held}} {
+		test     effect.Set // of go test: nothing is said twice
+	}{{"none", false, effect.Set{any}, in[6].Effects}, {"a sandbox", true, held, effect.Set{held[0], runs, held[1]}}} {
 		t.Run(c.name, func(t *testing.T) {
 			got := bounded(in, func(effect.Set) bool { return c.confines })
 			with := func(all ...effect.Effect) effect.Set { return append(effect.Set{}, all...) }
@@ -37,6 +39,7 @@ func TestR146_ASandboxTakesThePlaceOfAnythingAndOfNothingElse(t *testing.T) {
 				append(append(with(network), c.code...), runs),
 				in[4].Effects,
 				with(in[5].Effects[0], runs),
+				c.test,
 			}
 			for i := range got {
 				if got[i].Held && i == 0 || !c.confines && got[i].Held {
