@@ -399,6 +399,33 @@ func TestR059_TheBreakerOpensAndClosesAgain(t *testing.T) {
 	})
 }
 
+// The time of an event is that of a clock that people set: back by an hour, it does
+// not have a tool rest for one more.
+func TestBug_S07_ARestDoesNotFollowTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ahead := time.Hour
+		j := journal.Options{Now: func() time.Time { return time.Now().Add(ahead) }}.Memory()
+		defer j.Close()
+		one := `call: Act {"on": "a"}`
+		r := newRig(t, options{
+			script: steps(one, one, one) + steps(one),
+			tools:  []tool.Tool{act("Act", effect.Write, fails(tool.TimedOut))},
+			change: func(o *agent.Options) { o.Journal = j },
+		})
+		if err := r.turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ahead = 0
+		time.Sleep(301 * time.Second)
+		if err := r.turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.kind("c4"); got != tool.TimedOut {
+			t.Errorf("after the rest the call is %q: it should run again", got)
+		}
+	})
+}
+
 func TestR121_ARepeatedCallIsNotRun(t *testing.T) {
 	ran := 0
 	count := func(context.Context, string, tool.Env) (tool.Result, error) {

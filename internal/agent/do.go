@@ -114,7 +114,11 @@ func (a *Agent) guarded(c tool.Call) *tool.Failure {
 		}
 	}
 	failures, last := a.state.Troubled(c.Tool)
-	if wait := time.Until(last.Add(a.Breaker.Cooldown)); failures >= a.Breaker.Failures && wait > 0 {
+	wait := time.Until(last.Add(a.Breaker.Cooldown))
+	if wait > a.Breaker.Cooldown {
+		wait = 0 // the clock was set back since
+	}
+	if failures >= a.Breaker.Failures && wait > 0 {
 		times := "once"
 		if failures > 1 {
 			times = fmt.Sprintf("%d times in a row", failures)

@@ -83,6 +83,32 @@ func all(t *testing.T, events iter.Seq2[event.Event, error]) []event.Event {
 	return list
 }
 
+// A clock that jumps an hour, forth or back, changes no order: it is that of the
+// numbers, and times never go back.
+func TestBug_S07_AClockThatJumpsChangesNoOrder(t *testing.T) {
+	both(t, func(t *testing.T, open func(Options) *Journal) {
+		now := noon
+		j := open(Options{Now: func() time.Time { return now }})
+		defer j.Close()
+		for i, jump := range []time.Duration{0, time.Hour, -2 * time.Hour, time.Minute, 3 * time.Hour, -time.Hour} {
+			now = now.Add(jump)
+			must(j.Append(event.Asked{Text: fmt.Sprint(i)}))
+		}
+		list := all(t, j.Since(0))
+		if len(list) != 6 {
+			t.Fatalf("%d events", len(list))
+		}
+		for i, e := range list {
+			if asked, ok := e.Body.(event.Asked); !ok || e.Seq != int64(i+1) || asked.Text != fmt.Sprint(i) {
+				t.Errorf("event %d is %+v", i+1, e)
+			}
+			if i > 0 && e.Time.Before(list[i-1].Time) {
+				t.Errorf("event %d is of %s, the one before of %s", i+1, e.Time, list[i-1].Time)
+			}
+		}
+	})
+}
+
 func TestAppendNumbersAndStamps(t *testing.T) {
 	both(t, func(t *testing.T, open func(Options) *Journal) {
 		now := noon
