@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 
@@ -58,6 +59,9 @@ func (s System) sandbox(root string) process.Sandbox {
 	}
 	for _, path := range secretPlaces {
 		box.Secrets = append(box.Secrets, filepath.Join(home, path))
+		if own := ownHome(); own != "" && own != home {
+			box.Secrets = append(box.Secrets, filepath.Join(own, path))
+		}
 	}
 	for _, path := range cachePlaces {
 		box.Caches = append(box.Caches, filepath.Join(home, path))
@@ -68,6 +72,16 @@ func (s System) sandbox(root string) process.Sandbox {
 		}
 	}
 	return box
+}
+
+// ownHome returns the home directory that the system has for this user, whatever
+// the environment says, "" if it has none.
+func ownHome() string {
+	u, err := user.Current()
+	if err != nil || !filepath.IsAbs(u.HomeDir) {
+		return ""
+	}
+	return filepath.Clean(u.HomeDir)
 }
 
 // program returns where this program is, "" if nobody knows: then it cannot be
