@@ -54,7 +54,7 @@ func (d *deed) path(kind effect.Kind, a arg, tree bool) {
 		d.add(effect.Effect{Kind: kind})
 		d.unclear("%s is a path that is not written out", a.shown)
 		return
-	case a.text == "/dev/null":
+	case inert(kind, a.text, tree):
 		return
 	}
 	if host, ok := strings.CutPrefix(path.Clean(a.text), "/dev/tcp/"); ok || strings.HasPrefix(a.text, "/dev/udp/") {
@@ -68,6 +68,21 @@ func (d *deed) path(kind effect.Kind, a arg, tree bool) {
 	for _, at := range d.at(a.text) {
 		d.add(effect.Effect{Kind: kind, On: at, Tree: tree})
 	}
+}
+
+// inert reports whether p is a device, or one of the command's own
+// descriptors, that gives and takes bytes and no more. A tree that is written is
+// changed itself, as by chmod.
+func inert(kind effect.Kind, p string, tree bool) bool {
+	switch p {
+	case "/dev/null":
+		return kind == effect.Read || !tree
+	case "/dev/zero", "/dev/random", "/dev/urandom":
+		return kind == effect.Read
+	case "/dev/stdout", "/dev/stderr":
+		return kind == effect.Write && !tree
+	}
+	return false
 }
 
 // replaced notes that what is at a path is written, or gives way to something

@@ -54,6 +54,10 @@ func TestR146_Parts(t *testing.T) {
 
 		{"redirections", "echo x > f 2>> g < a.txt", []string{"> f: write f", "2>> g: write g", "< a.txt: read a.txt", "echo x: "}},
 		{"of descriptors", "ls >/dev/null 2>&1", []string{"ls: read ./**"}},
+		{"of devices", "tee /dev/stderr </dev/urandom >/dev/stdout", []string{"tee /dev/stderr: "}},
+		{"a device itself", "chmod 0 /dev/null; chmod 0 /dev/stdout; cp a.txt /dev/zero", []string{
+			"chmod 0 /dev/null: write /dev/null/**", "chmod 0 /dev/stdout: write /dev/stdout/**", "cp a.txt /dev/zero: read a.txt/**, write /dev/zero",
+		}},
 		{"to a socket", "cat < /dev/tcp/x.test/80", []string{"< /dev/tcp/x.test/80: network x.test, read /dev/tcp/x.test/80", "cat: "}},
 		{"a document", "cat <<'E'\n$(rm a.txt)\nE", []string{"cat: "}},
 		{"a document that runs", "cat <<E\n$(rm a.txt)\nE", []string{"rm a.txt: permanent, write a.txt/**", "<<E: anything", "cat: "}},
