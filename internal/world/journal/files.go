@@ -117,7 +117,17 @@ func (f osFile) size() (int64, error) {
 func (f osFile) truncate(n int64) error    { return f.Truncate(n) }
 func (f osFile) reserve(at, n int64) error { return preallocate(f.File, at, n) }
 func (f osFile) sync() error               { return f.Sync() }
-func (f osFile) syncData() error           { return syncData(f.File) }
+
+func (f osFile) syncData() error {
+	if err := syncData(f.File); err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil && removed(info) {
+		err = fmt.Errorf("%s was removed", f.Name())
+	}
+	return err
+}
 
 // makeDir creates dir and what is missing above it, each on stable storage, and
 // checks that nobody else can write to it.

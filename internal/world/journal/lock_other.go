@@ -16,3 +16,6 @@ const noFollow = 0
 func private(fs.FileInfo) bool { return true }
 
 func syncNames(*os.File) error { return nil }
+
+// removed is false: what is open cannot be removed there.
+func removed(fs.FileInfo) bool { return false }

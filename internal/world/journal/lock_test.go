@@ -215,3 +215,18 @@ func TestAPipeIsNotWaitedFor(t *testing.T) {
 		t.Error("opened a pipe")
 	}
 }
+
+// What is written to a log that was removed is nowhere.
+func TestPromise_P04_ARemovedLogIsNoticed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	j := must(Open(dir, nil))
+	defer j.Close()
+	must(j.Append(event.Opened{Session: "s"}))
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	_, err := j.Append(event.Asked{Text: "go"})
+	if _, ok := errors.AsType[*Failed](err); !ok || !strings.Contains(err.Error(), "was removed") {
+		t.Errorf("append: %v", err)
+	}
+}

@@ -34,3 +34,10 @@ func private(info fs.FileInfo) bool {
 }
 
 func syncNames(dir *os.File) error { return dir.Sync() }
+
+// removed reports whether a file has no name any more: nobody will find what is
+// written to it.
+func removed(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Nlink == 0
+}
