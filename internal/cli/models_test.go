@@ -50,7 +50,7 @@ func (s System) belay(args ...string) int {
 
 func TestModels(t *testing.T) {
 	s, out := at(t)
-	if code := s.belay("models", "sonnet-4-6"); code != 0 || !strings.Contains(out.String(), "anthropic/claude-sonnet-4-6  200000  64000  3.00  0.30    15.00  tools, images") {
+	if code := s.belay("models", "sonnet-4-6"); code != 0 || !strings.Contains(out.String(), "anthropic/claude-sonnet-4-6  1000000  128000  3.00  0.30    15.00  tools, images") {
 		t.Errorf("status %d:\n%s", code, out)
 	}
 	out.Reset()

@@ -20,16 +20,17 @@ func TestCatalogue(t *testing.T) {
 		cents          int64 // for a million of each
 		known          bool
 	}{
-		"anthropic/claude-sonnet-4-6":            {200_000, 64_000, 300 + 30 + 375 + 1500, true},
+		"anthropic/claude-sonnet-4-6":            {1_000_000, 128_000, 300 + 30 + 375 + 1500, true},
 		"anthropic/claude-sonnet-4-5-20250929":   {200_000, 64_000, 300 + 30 + 375 + 1500, true},
 		"anthropic/claude-haiku-5-5":             {1_000_000, 128_000, 50 + 5 + 62 + 250, true}, // 62.5; all of it is long
 		"openai/gpt-5.4-mini":                    {400_000, 128_000, 75 + 7 + 75 + 450, true},   // 7.5
 		"openai/gpt-5.4-mini-2026-03-17":         {400_000, 128_000, 75 + 7 + 75 + 450, true},
-		"openai/gpt-5.6-terra":                   {1_050_000, 128_000, 0, true},
-		"openai/gpt-6-astra":                     {128_000, 8_192, 2000 + 200 + 2500 + 7500, false},
-		"mistral/devstral-2512":                  {262_144, 8_192, 40 + 4 + 40 + 200, true},
-		"deepseek/deepseek-v4-pro":               {1_000_000, 384_000, 43 + 0 + 43 + 87, true}, // 43.5, 0.3625
-		"openrouter/anthropic/claude-sonnet-4.6": {200_000, 64_000, 0, true},
+		"openai/gpt-6-astra":                     {1_050_000, 128_000, 2000 + 200 + 2500 + 7500, true},
+		"google/gemini-3.6-flash":                {1_048_576, 65_536, 0, true},
+		"mistral/mistral-medium-3.5":             {256_000, 8_192, 150 + 150 + 150 + 750, true},
+		"glm/glm-5":                              {204_800, 51_200, 100 + 20 + 100 + 320, true},   // a reply leaves room
+		"deepseek/deepseek-v4-pro":               {1_000_000, 384_000, 132 + 4 + 132 + 396, true}, // 4.4
+		"openrouter/anthropic/claude-sonnet-4.6": {1_000_000, 128_000, 0, true},
 		"openai/unheard-of":                      {128_000, 8_192, 0, false},
 		"mine/x/y":                               {128_000, 8_192, 0, false},
 	} {
@@ -97,7 +98,7 @@ able = ["images"]
 `)
 	files := []string{refreshed, filepath.Join(dir, "missing.toml"), own}
 	for name, want := range map[string]model.Info{
-		"anthropic/claude-sonnet-4-6": {Window: 400_000, MaxOutput: 64_000, Known: true, Price: model.Price{Input: dollar, Cached: dollar, CacheWrite: dollar, Output: 2 * dollar}},
+		"anthropic/claude-sonnet-4-6": {Window: 400_000, MaxOutput: 128_000, Known: true, Price: model.Price{Input: dollar, Cached: dollar, CacheWrite: dollar, Output: 2 * dollar}},
 		"openai/gpt-5.5":              {Window: 1_050_000, MaxOutput: 128_000, Known: true, Price: model.Price{Input: 7 * dollar, Cached: 7 * dollar, CacheWrite: 7 * dollar, Output: 8 * dollar}}, // with the price its tiers go
 		"mine/small":                  {Window: 8_192, MaxOutput: 2_048, Known: true, NoTools: true},
 	} {
@@ -119,7 +120,7 @@ func TestCatalogueThatIsWrong(t *testing.T) {
 		head + "able = [\"flying\"]":       `"flying" is none of tools`,
 		head + "price = { input = \"1\" }": "one of input and one of output",
 		head + "price = { input = \"1\", output = \"-2\" }":               `"-2" is not an amount`,
-		head + "price = { input = \"1\", output = \"201\" }":              "beyond belief",
+		head + "price = { input = \"1\", output = \"1001\" }":             "beyond belief",
 		head + "price = { input = \"0.000000001\", output = \"2\" }":      "finer than a micro-cent",
 		head + "tiers = [ { above = 1, input = \"1\", output = \"1\" } ]": "no price below",
 		"[models.\"ab\"]\nwindow = 1":                                     "provider/name",

@@ -17,7 +17,7 @@ const dollar = 100_000_000
 
 // maxPrice is the most that a catalogue may ask for a million tokens: no product
 // with a count of tokens can overflow (see maxTokens).
-const maxPrice = 200 * dollar
+const maxPrice = 1000 * dollar
 
 // ParseDollars reads an amount such as "1.50", "$2" or "0.00000001" as
 // micro-cents, exactly.

@@ -10,7 +10,7 @@ import (
 
 // maxTokens is more than any one reply can take or give; counts up to it neither
 // overflow in a sum nor in a price.
-const maxTokens = 100_000_000
+const maxTokens = 20_000_000
 
 // sparse is how many bytes of text a token stands for at most, but for runs of one
 // character: a server that counts fewer tokens of a request of some length has not
