@@ -42,7 +42,11 @@ func failedStages(stages []int) (failed []int) {
 // staged says how the stages of the last pipeline ended, where that is more than
 // the exit status tells: an empty result of a stage that failed does not mean
 // that there is nothing.
-func staged(stages []int) string {
+func staged(e process.Exit, c process.Command) string {
+	stages := e.Stages
+	if stages == nil && e.Code == 0 && e.Signal == "" && len(c.Argv) > 0 && strings.Contains(c.Argv[len(c.Argv)-1], "|") {
+		return "[how the stages of its pipelines ended is not known: an empty result may be a failure]\n"
+	}
 	failed := failedStages(stages)
 	if len(stages) < 2 || !slices.ContainsFunc(failed, func(n int) bool { return n < len(stages) }) {
 		return ""

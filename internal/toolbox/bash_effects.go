@@ -23,6 +23,7 @@ func bounded(parts []tool.Part, confines func(effect.Set) bool) []tool.Part {
 	out := slices.Clone(parts)
 	for i, p := range parts {
 		if p.Effects.OnlyReads() {
+			out[i].Held = confines(p.Effects)
 			continue
 		}
 		proven := shell.Proven(p.Effects)

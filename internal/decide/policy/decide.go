@@ -104,7 +104,7 @@ func (m Mode) judge(part tool.Part) Decision {
 
 func (m Mode) verdict(e effect.Effect, held bool) Verdict {
 	reads := e.Kind == effect.Read && e.Inside()
-	runs := held && (e.Kind == effect.Process || e.Kind == effect.Resource)
+	runs := held && (e.Kind == effect.Process || e.Kind == effect.Resource || e.Kind == effect.Read)
 	switch {
 	case m == ModeFull, reads, m == ModeAuto && (e.Inside() || runs):
 		return Allow

@@ -145,7 +145,7 @@ func slowRules(p Policy, t tool.Spec, l labelled) (v Verdict, reveals bool) {
 		switch {
 		case p.Mode == ModePlan && !reads:
 			v = max(v, Deny)
-		case p.Mode == ModeAsk && !reads, p.Mode == ModeAuto && !k.inside && !(l.held && slices.Contains([]effect.Kind{effect.Process, effect.Resource}, k.effect.Kind)):
+		case p.Mode == ModeAsk && !reads, p.Mode == ModeAuto && !k.inside && !(l.held && slices.Contains([]effect.Kind{effect.Process, effect.Resource, effect.Read}, k.effect.Kind)):
 			v = max(v, Ask)
 		}
 	}
