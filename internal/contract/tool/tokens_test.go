@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -32,7 +31,7 @@ func samples(t *testing.T) map[string]string {
 	}
 	root := "../../.."
 	return map[string]string{
-		"English": read(root, "docs/reliability.md"), "Chinese": read(root, "README.zh-CN.md"), "Go": read(runtime.GOROOT(), "src/net/http/server.go"),
+		"English": read(root, "docs/reliability.md"), "Chinese": read(root, "README.zh-CN.md"), "Go": read(root, "internal/agent/do.go") + read(root, "internal/agent/agent.go"),
 		"tests":   read(root, "internal/toolbox/diagnostic/testdata/go-test-json-1.26.8-several-failures.txt"),
 		"digests": sums.String(), "base64": coded.String(),
 		"log":      strings.Repeat("2026-11-30T12:34:56.789Z INFO  [worker-7] handled GET /api/v1/items/4711?limit=20 in 12.4ms\n", 400),

@@ -17,7 +17,6 @@ const maxLine = 32 << 10
 type Reader struct {
 	parsers []parser
 	line    []byte
-	long    bool // the rest of the line is passed over
 }
 
 // New returns a reader of what command prints. The command, which may be "", only

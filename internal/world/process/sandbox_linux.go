@@ -68,7 +68,6 @@ type cage struct {
 	reaches *proxy.Options // what of the network it may reach; nil is none, or all
 	proxy   *proxy.Proxy
 	free    func() // gives back its place in the caches
-	last    word
 }
 
 // confine turns cmd, which is ready to start, into one that is held to what its
