@@ -386,3 +386,26 @@ func TestR132_NothingGoesOnWhenItsChildEnds(t *testing.T) {
 		}
 	}
 }
+
+// A shell that is asked to end while it is about to start a program starts it
+// and waits for it: so the program is asked too, and nothing has to be killed.
+func TestR138_WhatIsBornAfterTheSignalIsAskedToo(t *testing.T) {
+	h := open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := script(t, `trap 'sleep 300 & wait $!; exit 7' TERM; echo up; while :; do sleep 0.02; done`)
+	c.Output, c.Grace = stopper(cancel), 20*time.Second
+	began := time.Now()
+	e, err := h.Run(ctx, c)
+	if err != nil || !e.Cancelled || e.Code != 7 {
+		t.Errorf("%v, %+v", err, e)
+	}
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("it was waited for until it was killed: %s", took)
+	}
+}
+
+// A stopper ends a command as soon as it prints.
+type stopper func()
+
+func (s stopper) Write(b []byte) (int, error) { s(); return len(b), nil }

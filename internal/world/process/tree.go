@@ -22,6 +22,7 @@ func (t *tree) end(grace time.Duration, hurry <-chan struct{}) (gone bool) {
 		for look := firstLook / 8; waiting && t.count() > 0; look = min(2*look, lastLook) {
 			select {
 			case <-time.After(look):
+				t.remind()
 			case <-over.C:
 				waiting = false
 			case <-hurry:

@@ -18,8 +18,9 @@ type tree struct {
 	leaders []int    // of its sessions
 	since   uint64   // nothing in it started before
 	known   map[int]uint64
-	group   *group   // that all of it is in, if there is one
-	orphans *orphans // where those that leave it end up; nil where they do not come to us
+	group   *group       // that all of it is in, if there is one
+	asked   map[int]bool // to end, by process id
+	orphans *orphans     // where those that leave it end up; nil where they do not come to us
 }
 
 // newTree returns the tree of p, which has not been waited for.
@@ -32,8 +33,23 @@ func (t *tree) release() {}
 
 // ask asks all of t to end, also what is stopped.
 func (t *tree) ask() {
+	t.asked = make(map[int]bool)
+	for _, pid := range t.pids() {
+		t.asked[pid] = true
+	}
 	t.signal(syscall.SIGTERM)
 	t.signal(syscall.SIGCONT)
+}
+
+// remind asks those that were born since t was asked. A shell that was about to
+// start a program when it was asked waits for that program to end.
+func (t *tree) remind() {
+	for _, pid := range t.pids() {
+		if !t.asked[pid] {
+			t.asked[pid] = true
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+		}
+	}
 }
 
 // grouped reports whether the groups that the leaders of t made still have

@@ -63,6 +63,8 @@ func (t *tree) release() { _ = windows.CloseHandle(t.job) }
 // ask cannot ask: there is no signal that a program without a console gets.
 func (t *tree) ask() {}
 
+func (t *tree) remind() {}
+
 // kill kills all of t, and returns how many there were to kill.
 func (t *tree) kill() int {
 	n := t.count()
