@@ -108,7 +108,12 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 				if h.Confines(c.Allowed) {
 					c.Allowed = apart(c.Allowed, hosts)
 				}
-				return runScript(ctx, h, c, newOutput(env, args.Command, s.Inline))
+				plain := o.plain(parts)
+				r, err := runScript(ctx, h, c, newOutput(env, args.Command, s.Inline))
+				if plain && !o.plain(parts) {
+					r.Text = redirected + r.Text
+				}
+				return r, err
 			},
 		}, nil
 	})

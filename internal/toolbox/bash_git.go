@@ -6,7 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
 // plainGit reports whether git in dir works on a repository of the workspace
@@ -148,4 +152,16 @@ func plainSettings(text string) bool {
 		}
 	}
 	return true
+}
+
+// redirected is told of a command after which git, here, may run what it did not
+// before.
+const redirected = "[after it, git here obeys settings that can name programs, or another repository inside this one: " +
+	"tell the user to look at .git/config and at nested .git directories before they use git]\n"
+
+// plain reports whether parts may change the repository, and git runs nothing in
+// it by itself.
+func (o BashOptions) plain(parts []tool.Part) bool {
+	changes := slices.ContainsFunc(together(parts), func(e effect.Effect) bool { return e.Kind == effect.Git })
+	return changes && o.World.Plain != nil && o.World.Plain(".")
 }
