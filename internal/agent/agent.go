@@ -46,9 +46,6 @@ func Open(ctx context.Context, s *session.State, o Options) (*Agent, error) {
 	if o.Breaker.Cooldown == 0 {
 		o.Breaker.Cooldown = defaultCooldown
 	}
-	if o.Confined == "" {
-		o.Confined = "none"
-	}
 	all := append(append([]tool.Tool(nil), o.Tools...), o.Own...)
 	if err := tool.ValidateAll(all); err != nil {
 		return nil, err

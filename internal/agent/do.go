@@ -142,7 +142,7 @@ func (a *Agent) planned(t *task) tool.Plan {
 	return tool.Plan{
 		Call: t.call, Version: spec.Version, Parts: t.action.Parts,
 		Summary: t.action.Summary, Preview: t.action.Preview,
-		Profile: cmp.Or(t.action.Profile, a.Confined), Timeout: timeout,
+		Profile: cmp.Or(t.action.Profile, "none"), Timeout: timeout,
 		Key: a.state.Opened().Session + "/" + t.call.ID,
 	}
 }

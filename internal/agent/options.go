@@ -32,7 +32,6 @@ type Options struct {
 	Policy   policy.Policy   // checked: see policy.Policy.Check
 	Limits   Limits
 	Breaker  Breaker
-	Confined string // what will hold a call to its effects, for plans and results; "" is "none"
 
 	Rules   func(context.Context) ([]event.Ruled, error)                                            // rule files, read at each turn
 	Approve func(context.Context, Question) (Answer, error)                                         // runs beside the loop, which goes on recording

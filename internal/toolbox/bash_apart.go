@@ -44,7 +44,7 @@ func failedStages(stages []int) (failed []int) {
 // that there is nothing.
 func staged(e process.Exit, c process.Command) string {
 	stages := e.Stages
-	if stages == nil && e.Code == 0 && e.Signal == "" && len(c.Argv) > 0 && strings.Contains(c.Argv[len(c.Argv)-1], "|") {
+	if stages == nil && e.Code == 0 && e.Signal == "" && pipes(c) {
 		return "[how the stages of its pipelines ended is not known: an empty result may be a failure]\n"
 	}
 	failed := failedStages(stages)
@@ -57,6 +57,15 @@ func staged(e process.Exit, c process.Command) string {
 	}
 	return fmt.Sprintf("[stage %d of %d of its last pipeline failed, so what followed may have seen too little; all ended with %s]\n",
 		failed[0], len(stages), strings.Join(all, ", "))
+}
+
+// pipes reports whether the script that c runs may have a pipeline of more than
+// one stage.
+func pipes(c process.Command) bool {
+	if len(c.Argv) == 0 {
+		return false
+	}
+	return strings.Contains(strings.ReplaceAll(c.Argv[len(c.Argv)-1], "||", ""), "|")
 }
 
 // unseen returns what a build or a test said that failed, where the excerpt of

@@ -32,7 +32,7 @@ func TestR145_AFailedStageNeverReadsAsNothingFound(t *testing.T) {
 		{command: "true | false", stages: []int{0, 1}, hasNot: failed, kind: tool.NonzeroExit},
 		{command: "nosuchprogram x | cat", stages: []int{127, 0}, has: []string{"nosuchprogram", "stage 1 of 2 " + failed}},
 		{command: "trap : EXIT; false | true", has: []string{"how the stages of its pipelines ended is not known"}},
-		{command: "exec true", hasNot: "stages"},
+		{command: "true || false; exec true", hasNot: "stages"},
 		{command: "echo oops >&2; seq 1 90000 | grep -v x; echo more >&2; exit 4", has: []string{"standard error, 10 bytes:]\noops\nmore\n"}, kind: tool.NonzeroExit},
 		{command: "echo oops >&2; seq 1 90000", has: []string{"oops"}, hasNot: "standard error,"},
 		{command: "echo middle; false; seq 1 90000 | (head -1 >/dev/null; exec sh -c 'yes line | head -50000; echo lost >&2; yes line | head -50000; exit 3') | cat",
