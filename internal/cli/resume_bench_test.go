@@ -95,7 +95,7 @@ func makeLong(b *testing.B, dir string, events, compacted int64) {
 	for s.Seq() < events {
 		put(longStep(s.NextCall(0))...)
 		if s.Seq() >= next {
-			put(event.Compacted{Through: s.Seq() - 100, Handoff: json.RawMessage(`{"goal":"go"}`)})
+			put(event.Compacted{Through: s.Seq() - 100, Handoff: "Goal: go"})
 			next += compacted
 		}
 		if keep > 0 && s.Seq() >= keep {

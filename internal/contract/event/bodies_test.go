@@ -61,10 +61,14 @@ func bodies() []Body {
 			Metrics: &tool.Metrics{Milliseconds: 13, OutputBytes: 23},
 		}},
 		Settled{Call: "c7", As: "done", By: ByPerson, Note: "I looked"},
-		Constrained{ID: "k1", Words: "do not push", Rule: "Bash(git push)", By: "user", Lifted: true},
+		Constrained{ID: "k1", Words: "do not push", Seq: 2, Bans: []tool.Ban{{Rule: "Bash(git push)", Text: "push", Call: "5e1f", Ask: true}}, By: "pattern", Lifted: true},
 		Quarantined{Seq: 6, Part: 2, Media: true, Reason: "image cannot be decoded"},
 		Switched{To: "openai/gpt-5.5", Why: "overloaded"},
-		Compacted{Through: 40, Handoff: json.RawMessage(`{"goal":"mend it"}`)},
+		Compacted{
+			Through: 40, Trigger: "person", Hint: "the tests", By: "rehearsed", Handoff: "Goal: mend it", Whole: "artifact:ab", Before: 9000, After: 1200,
+			Notes:  []Note{{ID: "n1", Kind: "decision", Text: "no cache", Status: "rejected", Evidence: []string{"c7"}, Error: "nonzero_exit: 1", Bans: []tool.Ban{{Rule: "Bash(npm install **)", Text: "redis", Call: "5e1f", Ask: true}}}},
+			Pruned: []Pruned{{Call: "c9", Text: "ok", Why: "the same as c8"}},
+		},
 		Stopped{Reason: "limit", Detail: "steps"},
 	}
 }

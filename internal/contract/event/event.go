@@ -128,14 +128,16 @@ type (
 		Note string `json:"note,omitempty"`
 	}
 
-	// Constrained is what the user forbade or required. Rule is "" where it
-	// cannot be compiled.
+	// Constrained is what the user forbade or required. Without Bans nothing but
+	// the model's good will keeps it. One that is Lifted, which only a person does,
+	// ends what ID names: a constraint, or a note of a compaction that bans.
 	Constrained struct {
-		ID     string `json:"id"`
-		Words  string `json:"words"`
-		Rule   string `json:"rule,omitempty"`
-		By     string `json:"by"`
-		Lifted bool   `json:"lifted,omitempty"`
+		ID     string     `json:"id"`            // "k1", "k2", ...
+		Words  string     `json:"words"`         // the user's own
+		Seq    int64      `json:"seq,omitempty"` // of the Asked that they are from
+		Bans   []tool.Ban `json:"bans,omitempty"`
+		By     string     `json:"by"` // what found it: "pattern", "model" or "person"
+		Lifted bool       `json:"lifted,omitempty"`
 	}
 
 	// Quarantined keeps a part of an earlier event out of requests: what a model's
@@ -153,10 +155,39 @@ type (
 		Why string `json:"why"`
 	}
 
-	// Compacted stands for all events up to Through.
+	// Compacted takes the place of all events up to Through in what the model
+	// sees. Where Through is that of the compaction before, or 0, results are only
+	// Pruned.
 	Compacted struct {
-		Through int64           `json:"through"`
-		Handoff json.RawMessage `json:"handoff"`
+		Through int64    `json:"through"`
+		Trigger string   `json:"trigger,omitempty"` // "threshold", "person" or "overflow"
+		Hint    string   `json:"hint,omitempty"`    // of a person: what to keep in mind
+		Notes   []Note   `json:"notes,omitempty"`   // on what happened since the compaction before
+		By      string   `json:"by,omitempty"`      // of Notes: the model, or "code"
+		Handoff string   `json:"handoff"`           // as the model will see it
+		Whole   string   `json:"whole,omitempty"`   // handle of the handoff with what did not fit
+		Pruned  []Pruned `json:"pruned,omitempty"`  // results that stay, shorter
+		Before  int      `json:"before,omitempty"`  // estimated tokens of the next request without this ...
+		After   int      `json:"after,omitempty"`   // ... and with it
+	}
+
+	// A Note is one judgement on a stretch of a session, made once and never
+	// rewritten.
+	Note struct {
+		ID       string     `json:"id"` // "n1", "n2", ...
+		Kind     string     `json:"kind"`
+		Text     string     `json:"text"`
+		Status   string     `json:"status,omitempty"`   // of a decision: accepted, rejected or tentative
+		Evidence []string   `json:"evidence,omitempty"` // calls, such as "c7"
+		Error    string     `json:"error,omitempty"`    // of a failed attempt: its signature
+		Bans     []tool.Ban `json:"bans,omitempty"`     // what is not to be done again
+	}
+
+	// Pruned is the shorter form of the result of a call.
+	Pruned struct {
+		Call string `json:"call"`
+		Text string `json:"text"`
+		Why  string `json:"why"`
 	}
 
 	// Stopped ends a turn.

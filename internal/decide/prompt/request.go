@@ -73,8 +73,8 @@ type line struct {
 func talk(s *session.State, origins map[string]string) []line {
 	var lines []line
 	before := []model.Part{model.Text{Text: place(s.Opened())}}
-	if handoff := s.Handoff(); handoff != nil {
-		before = append(before, model.Text{Text: "[for information, the state of the work before what follows]\n" + string(handoff)})
+	if handoff := s.Handoff(); handoff != "" {
+		before = append(before, model.Text{Text: "[for information, the state of the work before what follows]\n" + handoff})
 	}
 	for _, x := range s.Talk() {
 		said, answers := exchange(s, x, origins)
@@ -95,7 +95,7 @@ func talk(s *session.State, origins map[string]string) []line {
 			lines = append(lines, answers)
 		}
 	}
-	if s.Handoff() != nil && before != nil { // all that was said is in it
+	if s.Handoff() != "" && before != nil { // all that was said is in it
 		lines = append(lines, line{message: model.Message{Role: model.User, Parts: before}, parts: slices.Repeat([]int{-1}, len(before))})
 	}
 	return lines

@@ -14,7 +14,7 @@ import (
 
 // snapshotVersion is raised whenever the fold or the form of a snapshot changes
 // meaning: a snapshot of before is then folded anew from the log.
-const snapshotVersion = 4
+const snapshotVersion = 5
 
 // ErrSnapshot reports a snapshot that is not of this version of the package, or
 // not one at all.
@@ -27,7 +27,7 @@ type saved struct {
 	Opened   event.Opened           `json:"opened"`
 	Layer    []event.Ruled          `json:"layer"`
 	Rules    map[string]event.Ruled `json:"rules"`
-	Handoff  json.RawMessage        `json:"handoff,omitempty"`
+	Handoff  string                 `json:"handoff,omitempty"`
 	Talk     []Exchange             `json:"talk"`
 	Calls    map[string]*call       `json:"calls"`
 	Open     []string               `json:"open"`

@@ -95,7 +95,7 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 		if rng.IntN(4) == 0 {
 			return event.Switched{To: "openai/b", Why: "busy"}
 		}
-		return event.Compacted{Through: int64(rng.IntN(int(s.Seq()))), Handoff: json.RawMessage(`{"goal":"x"}`)}
+		return event.Compacted{Through: int64(rng.IntN(int(s.Seq()))), Handoff: "Goal: x"}
 	}
 	return event.Stopped{Reason: "end"}
 }
@@ -184,11 +184,11 @@ func TestCompactedDropsWhatItStandsFor(t *testing.T) {
 	add(t, s, event.Stopped{Reason: "end"})
 	add(t, s, asked("two"))
 	add(t, s, event.Ruled{Path: "AGENTS.md", Digest: "d", Text: "rule"})
-	add(t, s, event.Compacted{Through: through, Handoff: json.RawMessage(`{"goal":"one"}`)})
+	add(t, s, event.Compacted{Through: through, Handoff: "Goal: one"})
 	if got := len(s.Talk()); got != 2 || s.Talk()[0].Message.Text() != "two" {
 		t.Errorf("%d exchanges are left, the first %q", got, s.Talk()[0].Message.Text())
 	}
-	if string(s.Handoff()) != `{"goal":"one"}` {
+	if s.Handoff() != "Goal: one" {
 		t.Errorf("handoff is %s", s.Handoff())
 	}
 	if got := s.Ruled(); len(got) != 1 || got[0].Text != "rule" {

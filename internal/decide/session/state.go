@@ -22,7 +22,7 @@ type State struct {
 	opened  event.Opened
 	layer   []event.Ruled          // rule files as they stood before the first words, or at the last compaction
 	rules   map[string]event.Ruled // as they stand now, by path
-	handoff json.RawMessage        // of the last compaction
+	handoff string                 // of the last compaction
 	talk    []Exchange
 	calls   map[string]*call // without a result, or with an unknown one that nobody settled
 	open    []string         // calls without a result, oldest first
@@ -100,8 +100,8 @@ func (s *State) RuleDigest(path string) string { return s.rules[path].Digest }
 func (s *State) RulePaths() []string { return slices.Sorted(maps.Keys(s.rules)) }
 
 // Handoff returns what the last compaction keeps of all that is not in the talk
-// any more, nil if there was none.
-func (s *State) Handoff() json.RawMessage { return s.handoff }
+// any more, "" if there was none.
+func (s *State) Handoff() string { return s.handoff }
 
 // Talk returns what was said since the last compaction, oldest first. The caller
 // must not change it.

@@ -264,8 +264,8 @@ func TestLargeBodies(t *testing.T) {
 		}
 		bodies = append(bodies, event.Asked{Mentions: many}, // 1.8 MB in small strings
 			event.Asked{Text: strings.Repeat("x", 300<<10), Mentions: many},
-			event.Compacted{Handoff: json.RawMessage(`{"artifact:x":"` + strings.Repeat("k", 300<<10) + `"}`)},
-			event.Compacted{Handoff: json.RawMessage(`{"` + strings.Repeat("k", 300<<10) + `":1}`)},
+			event.Started{Fingerprint: json.RawMessage(`{"artifact:x":"` + strings.Repeat("k", 300<<10) + `"}`)},
+			event.Started{Fingerprint: json.RawMessage(`{"` + strings.Repeat("k", 300<<10) + `":1}`)},
 			event.Opaque{Type: "dreamt", Version: 1, JSON: json.RawMessage(`{"a" :  "` + strings.Repeat(`\/`, 300<<10) + `"}`)},
 		)
 		got := must(j.Append(bodies...))
