@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,6 +16,26 @@ type Call struct {
 	ID   string          `json:"id"`
 	Tool string          `json:"tool"`
 	Args json.RawMessage `json:"args"` // a JSON value; null where the model sent none that parses
+}
+
+// Signature is equal for two calls of one tool whose arguments say the same,
+// however they are written: the SHA-256, in hex, of the tool's name and the
+// arguments with their keys in order and without white space. Arguments that are
+// not JSON count as they are.
+func (c Call) Signature() string {
+	args := c.Args
+	var value any
+	d := json.NewDecoder(bytes.NewReader(c.Args))
+	d.UseNumber() // 1e400 and 2^53+1 stay themselves
+	if d.Decode(&value) == nil && !d.More() {
+		if b, err := json.Marshal(value); err == nil {
+			args = b
+		}
+	}
+	h := sha256.New()
+	h.Write([]byte(c.Tool + " "))
+	h.Write(args)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // A Plan is exactly what will run. A decision, and a person's approval, is

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"bytes"
-	"encoding/json"
 	"time"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
@@ -11,7 +9,7 @@ import (
 // A guard knows which calls are not worth making again yet, and which tools
 // are in trouble.
 type guard struct {
-	failed   map[string]tool.Kind // by signature
+	failed   map[string]tool.Kind // by Call.Signature
 	troubles map[string]trouble   // by tool
 	misses   map[string]int       // by tool: failures by its arguments, in a row
 }
@@ -26,7 +24,7 @@ type trouble struct {
 // that wrote or ran something and succeeded or, for a file that had not been
 // read or had changed, a read that showed something new.
 func (s *State) Repeats(c tool.Call) (tool.Kind, bool) {
-	kind, failed := s.guard.failed[signature(c)]
+	kind, failed := s.guard.failed[c.Signature()]
 	return kind, failed
 }
 
@@ -40,16 +38,6 @@ func (s *State) Troubled(name string) (failures int, last time.Time) {
 // Misses returns how often in a row calls of a tool failed by their arguments,
 // each in other words: how long the model has been guessing.
 func (s *State) Misses(name string) int { return s.guard.misses[name] }
-
-// signature is equal for two calls of one tool whose arguments differ at most
-// in white space.
-func signature(c tool.Call) string {
-	var args bytes.Buffer
-	if json.Compact(&args, c.Args) != nil {
-		args.Write(c.Args)
-	}
-	return c.Tool + " " + args.String()
-}
 
 func (g *guard) lift() { g.failed, g.misses = nil, nil }
 
@@ -71,7 +59,7 @@ func (g *guard) ended(c *call, r tool.Result, at time.Time, learned bool) {
 	}
 	switch kind := r.Failure.Kind; {
 	case kind.ByArguments():
-		put(&g.failed, signature(c.Plan.Call), kind)
+		put(&g.failed, c.Plan.Call.Signature(), kind)
 		put(&g.misses, c.Plan.Call.Tool, g.misses[c.Plan.Call.Tool]+1)
 	case kind.ByTool():
 		name := c.Plan.Call.Tool
