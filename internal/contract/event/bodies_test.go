@@ -35,7 +35,7 @@ func bodies() []Body {
 		Ruled{Path: "AGENTS.md", Digest: "aa", Text: "Run `make test`.\n"},
 		Asked{Text: "mend it\u2028please", Mentions: []string{"a/b.go"}, Media: []string{"artifact:00ff"}},
 		Packed{Kept: []recall.Item{item}, Dropped: []recall.Item{item}},
-		Sent{Request: "artifact:aa", Repeats: 1000, Bytes: 1200},
+		Sent{Request: "artifact:aa", Repeats: 1000, Bytes: 1200, For: string(model.Handoff)},
 		Replied{
 			Message: model.Message{Role: model.Assistant, From: "anthropic/claude-sonnet-4-6", Seq: 6, Parts: []model.Part{
 				model.Text{Text: "I look.", Raw: json.RawMessage(`{"citations":[]}`)},
@@ -66,8 +66,9 @@ func bodies() []Body {
 		Switched{To: "openai/gpt-5.5", Why: "overloaded"},
 		Compacted{
 			Through: 40, Trigger: "person", Hint: "the tests", By: "rehearsed", Handoff: "Goal: mend it", Whole: "artifact:ab", Before: 9000, After: 1200,
-			Notes:  []Note{{ID: "n1", Kind: "decision", Text: "no cache", Status: "rejected", Evidence: []string{"c7"}, Error: "nonzero_exit: 1", Bans: []tool.Ban{{Rule: "Bash(npm install **)", Except: "npm install", Effect: effect.Network, Text: "redis", Call: "5e1f", Ask: true}}}},
-			Pruned: []Pruned{{Call: "c9", Text: "ok", Why: "the same as c8"}},
+			Refused: []string{"there is no call c99"}, Usage: model.Usage{Input: 1, Cached: 2, CacheWrite: 3, Output: 4, Reasoning: 5, Estimated: true}, Cost: 123,
+			Notes:  []Note{{ID: "n1", Kind: "decision", Text: "no cache", Status: "rejected", Evidence: []string{"c7"}, Files: []string{"a/b.go"}, Error: "nonzero_exit: 1", Bans: []tool.Ban{{Rule: "Bash(npm install **)", Except: "npm install", Effect: effect.Network, Text: "redis", Call: "5e1f", Ask: true}}}},
+			Pruned: []Pruned{{Call: "c9", Text: "[the same as the result of c12]", Args: json.RawMessage(`{"path":"a"}`), Why: "repeated"}},
 		},
 		Stopped{Reason: "limit", Detail: "steps"},
 	}

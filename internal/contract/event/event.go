@@ -68,7 +68,8 @@ type (
 	Sent struct {
 		Request string `json:"request"` // handle
 		Repeats int    `json:"repeats"`
-		Bytes   int    `json:"bytes"` // of the whole request
+		Bytes   int    `json:"bytes"`         // of the whole request
+		For     string `json:"for,omitempty"` // a model.Purpose; "" is a step
 	}
 
 	// Replied is the model's answer, calls included. A cut reply keeps only its
@@ -159,35 +160,41 @@ type (
 	// sees. Where Through is that of the compaction before, or 0, results are only
 	// Pruned.
 	Compacted struct {
-		Through int64    `json:"through"`
-		Trigger string   `json:"trigger,omitempty"` // "threshold", "person" or "overflow"
-		Hint    string   `json:"hint,omitempty"`    // of a person: what to keep in mind
-		Notes   []Note   `json:"notes,omitempty"`   // on what happened since the compaction before
-		By      string   `json:"by,omitempty"`      // of Notes: the model, or "code"
-		Handoff string   `json:"handoff"`           // as the model will see it
-		Whole   string   `json:"whole,omitempty"`   // handle of the handoff with what did not fit
-		Pruned  []Pruned `json:"pruned,omitempty"`  // results that stay, shorter
-		Before  int      `json:"before,omitempty"`  // estimated tokens of the next request without this ...
-		After   int      `json:"after,omitempty"`   // ... and with it
+		Through int64       `json:"through"`
+		Trigger string      `json:"trigger,omitempty"` // "threshold", "person" or "overflow"
+		Hint    string      `json:"hint,omitempty"`    // of a person: what to keep in mind
+		Notes   []Note      `json:"notes,omitempty"`   // on what happened since the compaction before
+		By      string      `json:"by,omitempty"`      // of Notes: the model, or "code"; "" where none was needed
+		Refused []string    `json:"refused,omitempty"` // what was wrong with what the model wrote, or why it was not asked
+		Usage   model.Usage `json:"usage,omitzero"`    // of asking the model
+		Cost    int64       `json:"cost,omitempty"`    // of that, in micro-cents
+		Handoff string      `json:"handoff,omitempty"` // as the model will see it; "" leaves the one there was
+		Whole   string      `json:"whole,omitempty"`   // handle of the handoff with what did not fit
+		Pruned  []Pruned    `json:"pruned,omitempty"`  // calls that stay, shorter
+		Before  int         `json:"before,omitempty"`  // estimated tokens of the next request without this ...
+		After   int         `json:"after,omitempty"`   // ... and with it
 	}
 
 	// A Note is one judgement on a stretch of a session, made once and never
 	// rewritten.
 	Note struct {
-		ID       string     `json:"id"` // "n1", "n2", ...
-		Kind     string     `json:"kind"`
+		ID       string     `json:"id"`   // "n1", "n2", ...
+		Kind     string     `json:"kind"` // goal, acceptance, context, milestone, decision, attempt, learning, question or next
 		Text     string     `json:"text"`
 		Status   string     `json:"status,omitempty"`   // of a decision: accepted, rejected or tentative
 		Evidence []string   `json:"evidence,omitempty"` // calls, such as "c7"
+		Files    []string   `json:"files,omitempty"`    // that it is about
 		Error    string     `json:"error,omitempty"`    // of a failed attempt: its signature
 		Bans     []tool.Ban `json:"bans,omitempty"`     // what is not to be done again
 	}
 
-	// Pruned is the shorter form of the result of a call.
+	// Pruned is the shorter form of a call in the talk: of its result, or of its
+	// arguments.
 	Pruned struct {
-		Call string `json:"call"`
-		Text string `json:"text"`
-		Why  string `json:"why"`
+		Call string          `json:"call"`
+		Text string          `json:"text,omitempty"` // in place of the result's, which loses its media; "" leaves it
+		Args json.RawMessage `json:"args,omitempty"` // in place of the arguments
+		Why  string          `json:"why"`            // repeated, noise, tests or stored
 	}
 
 	// Stopped ends a turn.

@@ -37,10 +37,18 @@ type Request struct {
 	System    string          `json:"system"`
 	Tools     []tool.Spec     `json:"tools"`
 	Messages  []Message       `json:"messages"`
+	Purpose   Purpose         `json:"purpose,omitempty"`
 
+	Before int                                            `json:"-"` // replies of the session that are not among Messages any more
 	Stable int                                            `json:"-"` // leading messages that the next request repeats: where a cache mark goes
 	Open   func(handle string) (io.ReadSeekCloser, error) `json:"-"` // an image's bytes
 }
+
+// A Purpose is what a request is for, where it is not the next step.
+type Purpose string
+
+// Handoff asks for what only judgement can say of what Messages quote.
+const Handoff Purpose = "handoff"
 
 // A Delta is a TextDelta, ReasoningDelta, CallDelta, Waiting or, last, a Reply.
 type Delta interface{ delta() }
