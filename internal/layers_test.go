@@ -34,7 +34,6 @@ decide/policy:     contract/effect contract/tool
 decide/constraint: contract decide/policy
 decide/prompt:     contract decide/session
 decide/undo:       contract decide/session
-decide/stats:      contract decide/undo
 decide/secret:
 agent:             contract decide
 world/failpoint:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/prompt"
 	"github.com/belay-agent/belay/internal/decide/session"
@@ -173,8 +174,11 @@ func (a *Agent) request(ctx context.Context) (model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Reply{}, err
 	}
-	request, err := a.send(prompt.Request(a.state, a.specs))
+	request, sheet, err := a.compose(nil)
 	if err != nil {
+		return model.Reply{}, err
+	}
+	if err := a.send(request, sheet); err != nil {
 		return model.Reply{}, err
 	}
 	var reply model.Reply
@@ -199,30 +203,38 @@ func (a *Agent) request(ctx context.Context) (model.Reply, error) {
 	})
 }
 
-// send completes a request by what is not a matter of the session, and records
-// it.
-func (a *Agent) send(r *model.Request) (*model.Request, error) {
+// compose builds the next request, with what is not a matter of the session and
+// with its tokens counted.
+func (a *Agent) compose(kept []recall.Item) (*model.Request, sheet, error) {
+	r := prompt.Request(a.state, kept, a.specs)
 	r.Model, r.MaxOutput = a.speaker().Model.Name, a.speaker().Model.MaxOutput
 	r.Effort, r.Schema = a.Effort, a.Schema
 	r.Open = a.Journal.Artifact
-	sheet, err := a.sent.next(r)
+	s, err := a.sent.next(r)
 	if err != nil {
-		return nil, fmt.Errorf("encode a request: %w", err)
+		return nil, sheet{}, fmt.Errorf("encode a request: %w", err)
 	}
-	repeats, rest := sheet.beyond(a.sent)
+	r.Tokens = s.estimate()
+	return r, s, nil
+}
+
+// send records r, whose sheet is s.
+func (a *Agent) send(r *model.Request, s sheet) error {
+	repeats, rest := s.beyond(a.sent)
 	spill, err := a.Journal.Spill("request")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	_, err = spill.Write(bytes.Join(rest, nil))
 	if err := errors.Join(err, spill.Close()); err != nil {
-		return nil, fmt.Errorf("keep a request: %w", err)
+		return fmt.Errorf("keep a request: %w", err)
 	}
-	if err := a.record(event.Sent{Request: spill.Handle(), Repeats: repeats, Bytes: sheet.size()}); err != nil {
-		return nil, err
+	sent := event.Sent{Request: spill.Handle(), Repeats: repeats, Bytes: s.size(), Model: r.Model, Tokens: r.Tokens}
+	if err := a.record(sent); err != nil {
+		return err
 	}
-	a.sent = sheet
-	return r, nil
+	a.sent = s
+	return nil
 }
 
 // keep records the words of a reply that broke off: not its calls, which never

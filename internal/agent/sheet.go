@@ -14,6 +14,7 @@ import (
 type sheet struct {
 	messages []model.Message
 	pieces   [][]byte // of its JSON: what is before the messages, each of them, the end
+	tokens   []int    // of what is before the messages, and of each of them, as estimated
 }
 
 // next returns the sheet of r.
@@ -26,9 +27,16 @@ func (s sheet) next(r *model.Request) (sheet, error) {
 	}
 	const end = "]}"
 	pieces := [][]byte{bytes.TrimSuffix(b, []byte(end))}
+	tokens := make([]int, 0, 1+len(r.Messages))
+	if len(s.pieces) > 0 && bytes.Equal(s.pieces[0], pieces[0]) {
+		tokens = append(tokens, s.tokens[0])
+	} else {
+		tokens = append(tokens, r.HeadEstimate())
+	}
 	for i, m := range r.Messages {
 		if i < len(s.messages) && reflect.DeepEqual(m, s.messages[i]) {
 			pieces = append(pieces, s.pieces[i+1])
+			tokens = append(tokens, s.tokens[i+1])
 			continue
 		}
 		b, err := m.MarshalJSON()
@@ -39,8 +47,9 @@ func (s sheet) next(r *model.Request) (sheet, error) {
 			b = append([]byte{','}, b...)
 		}
 		pieces = append(pieces, b)
+		tokens = append(tokens, m.Estimate())
 	}
-	return sheet{r.Messages, append(pieces, []byte(end))}, nil
+	return sheet{r.Messages, append(pieces, []byte(end)), tokens}, nil
 }
 
 // beyond returns how many leading bytes of s are those of before, and the rest.
@@ -63,6 +72,15 @@ func (s sheet) size() int {
 	n := 0
 	for _, piece := range s.pieces {
 		n += len(piece)
+	}
+	return n
+}
+
+// estimate returns how many tokens the request has.
+func (s sheet) estimate() int {
+	n := 0
+	for _, t := range s.tokens {
+		n += t
 	}
 	return n
 }

@@ -54,6 +54,9 @@ func TestSheetIsTheRequest(t *testing.T) {
 		}
 		repeats, rest := s.beyond(before)
 		got := append(bytes.Clone(sent[:repeats]), bytes.Join(rest, nil)...)
+		if s.estimate() != r.Estimate() {
+			t.Fatalf("%d tokens, but of the request %d", s.estimate(), r.Estimate())
+		}
 		if len(got) != s.size() {
 			t.Fatalf("%d bytes, but the size is %d", len(got), s.size())
 		}

@@ -70,6 +70,8 @@ type (
 		Repeats int    `json:"repeats"`
 		Bytes   int    `json:"bytes"`         // of the whole request
 		For     string `json:"for,omitempty"` // a model.Purpose; "" is a step
+		Model   string `json:"model,omitempty"`
+		Tokens  int    `json:"tokens,omitempty"` // as estimated, before any calibration
 	}
 
 	// Replied is the model's answer, calls included. A cut reply keeps only its

@@ -41,6 +41,7 @@ type Request struct {
 
 	Before int                                            `json:"-"` // replies of the session that are not among Messages any more
 	Stable int                                            `json:"-"` // leading messages that the next request repeats: where a cache mark goes
+	Tokens int                                            `json:"-"` // how many it has by Estimate; 0 where that was not counted
 	Open   func(handle string) (io.ReadSeekCloser, error) `json:"-"` // an image's bytes
 }
 

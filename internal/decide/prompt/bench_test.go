@@ -29,7 +29,7 @@ func BenchmarkRequest(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if r := Request(&s, nil); len(r.Messages) < 900 {
+		if r := Request(&s, nil, nil); len(r.Messages) < 900 {
 			b.Fatal(len(r.Messages))
 		}
 	}

@@ -20,7 +20,7 @@ func TestR264_BlameNamesWhatARequestShows(t *testing.T) {
 	r.add(done("c1", "one"), event.Finished{Call: "c2", Result: tool.Result{Status: tool.Success, Text: "two", Media: []tool.Artifact{{Handle: "artifact:2"}}}})
 	r.add(event.Asked{Text: "and?"})
 	for taken := 0; ; taken++ {
-		request := Request(&r.State, nil)
+		request := Request(&r.State, nil, nil)
 		checkOrder(t, request)
 		q, found := event.Quarantined{}, false
 		for i, m := range request.Messages {
@@ -39,7 +39,7 @@ func TestR264_BlameNamesWhatARequestShows(t *testing.T) {
 			return
 		}
 		r.add(q)
-		if cmp.Equal(request, Request(&r.State, nil)) {
+		if cmp.Equal(request, Request(&r.State, nil, nil)) {
 			t.Fatalf("%+v takes nothing out", q)
 		}
 		if taken > 20 {

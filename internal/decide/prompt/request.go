@@ -2,9 +2,9 @@
 //
 // A request has five layers, always in this order: L1, the static text of this
 // package and the tools' descriptions; L2, the project's rules; L3, what was
-// said and done; the current input; the recap. Nothing before the recap ever
-// changes between two steps: each request repeats the one before, byte for
-// byte, up to its last message.
+// said and done; the current input; last what is for this step alone, recalled
+// items and the recap. Nothing before that ever changes between two steps: each
+// request repeats the one before, byte for byte, up to its last message.
 package prompt
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
@@ -22,9 +23,9 @@ import (
 var system string
 
 // Request builds a request in which every call is followed by its result,
-// whatever the events were. The loop adds what is not a matter of the session:
-// model, limits and shape of the answer.
-func Request(s *session.State, tools []tool.Spec) *model.Request {
+// whatever the events were; kept is what Pack chose for this step alone. The loop
+// adds what is not a matter of the session: model, limits and shape of the answer.
+func Request(s *session.State, kept []recall.Item, tools []tool.Spec) *model.Request {
 	var messages []model.Message
 	for _, l := range talk(s, origins(tools)) {
 		messages = append(messages, l.message)
@@ -33,6 +34,9 @@ func Request(s *session.State, tools []tool.Spec) *model.Request {
 	var last []model.Part
 	if stable > 0 && messages[stable-1].Role == model.Assistant { // an API wants the user's word last
 		last = append(last, model.Text{Text: "[your last answer was cut off; go on]"})
+	}
+	if text := recalled(kept); text != "" {
+		last = append(last, model.Text{Text: text})
 	}
 	if line := recap(s.Todo()); line != "" {
 		last = append(last, model.Text{Text: line})

@@ -83,7 +83,7 @@ func TestR237_Layers(t *testing.T) {
 	})})
 	r.add(event.Asked{Text: "It is in b.go."})
 
-	got, err := json.MarshalIndent(Request(&r.State, []tool.Spec{{Name: "Read"}}), "", "  ")
+	got, err := json.MarshalIndent(Request(&r.State, nil, []tool.Spec{{Name: "Read"}}), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestR298_Prefix(t *testing.T) {
 		r.add(event.Ruled{Path: "AGENTS.md", Digest: "d", Text: "Be brief."}, event.Asked{Text: "go"})
 		var before []byte
 		for range 8 {
-			request := Request(&r.State, nil)
+			request := Request(&r.State, nil, nil)
 			checkOrder(t, request)
 			b := stable(t, request)
 			if !strings.HasPrefix(string(b), string(before)) {
@@ -202,7 +202,7 @@ func TestBug_P07_NothingEmptyIsSent(t *testing.T) {
 	r.reply(text(""))
 	r.reply(text(" "), callPart("Bash", `{"command":"true"}`), callPart("Bash", `{"command":"touch z"}`))
 	r.add(done("c1", ""))
-	request := Request(&r.State, nil)
+	request := Request(&r.State, nil, nil)
 	checkOrder(t, request)
 	results := request.Messages[len(request.Messages)-1].Parts
 	want := []model.Part{
@@ -220,7 +220,7 @@ func TestQuarantinedPartsStayOut(t *testing.T) {
 	r.reply(text("kept"), callPart("Bad", `{}`), callPart("Good", `{}`))
 	seq := r.Seq()
 	r.add(done("c1", "one"), done("c2", "two"), event.Quarantined{Seq: seq, Part: 1, Reason: "no such name"})
-	request := Request(&r.State, nil)
+	request := Request(&r.State, nil, nil)
 	checkOrder(t, request)
 	if got := request.Messages[1].Calls(); len(got) != 1 || got[0].ID != "c2" {
 		t.Errorf("calls are %+v", got)
@@ -253,7 +253,7 @@ func TestR311_TodoIsInEachRequest(t *testing.T) {
 	r.reply(callPart("Todo", `{}`))
 	r.add(event.Finished{Call: "c1", Result: tool.Result{Status: tool.Success, Text: "ok", Todo: []tool.Todo{{Text: "a", State: "active"}}}})
 	for range 2 {
-		request := Request(&r.State, nil)
+		request := Request(&r.State, nil, nil)
 		last := request.Messages[len(request.Messages)-1]
 		if got := last.Text(); got != "[0/1] In progress: a." {
 			t.Errorf("the last words are %q", got)
@@ -311,7 +311,7 @@ func TestTheUserHasTheLastWord(t *testing.T) {
 	r := opening(t)
 	r.add(event.Asked{Text: "go"})
 	r.reply(text("half an ans"))
-	request := Request(&r.State, nil)
+	request := Request(&r.State, nil, nil)
 	last := request.Messages[len(request.Messages)-1]
 	if last.Role != model.User || request.Stable != len(request.Messages)-1 {
 		t.Errorf("the last message is %+v", last)

@@ -176,6 +176,8 @@ func (s *State) apply(e event.Event) {
 		s.applyRuled(e.Seq, b)
 	case event.Asked:
 		s.applyAsked(e, b)
+	case event.Sent:
+		s.applySent(b)
 	case event.Replied:
 		s.applyReplied(e, b)
 	case event.Planned:
@@ -198,6 +200,7 @@ func (s *State) apply(e event.Event) {
 		s.talk = append(s.talk, Exchange{Message: remark(e.Seq, settlement(b))})
 	case event.Compacted:
 		s.applyCompacted(b)
+		s.lighten(b)
 	case event.Quarantined:
 		put(&s.out, part{b.Seq, b.Part, b.Media}, true)
 	case event.Stopped:
@@ -309,6 +312,7 @@ func (s *State) applyReplied(e event.Event, b event.Replied) {
 	s.turn.Cost += b.Cost
 	s.spent = s.spent.Plus(b.Usage)
 	s.cost += b.Cost
+	s.calibrate(b.Usage)
 }
 
 func (s *State) applyPlanned(b event.Planned) {

@@ -14,7 +14,7 @@ import (
 
 // snapshotVersion is raised whenever the fold or the form of a snapshot changes
 // meaning: a snapshot of before is then folded anew from the log.
-const snapshotVersion = 6
+const snapshotVersion = 7
 
 // ErrSnapshot reports a snapshot that is not of this version of the package, or
 // not one at all.
@@ -42,6 +42,8 @@ type saved struct {
 	Failed   map[string]tool.Kind   `json:"failed"`
 	Troubles map[string]trouble     `json:"troubles"`
 	Misses   map[string]int         `json:"misses"`
+	Load     load                   `json:"load"`
+	Shares   map[string][]int       `json:"shares,omitempty"`
 }
 
 type savedPart struct {
@@ -58,6 +60,7 @@ func (s *State) Snapshot() ([]byte, error) {
 		Handoff: s.handoff, Talk: s.talk, Calls: s.calls, Open: s.open, Number: s.number,
 		Seen: s.seen, Todo: s.todo, Turn: s.turn, Spent: s.spent, Cost: s.cost,
 		Failed: s.guard.failed, Troubles: s.guard.troubles, Misses: s.guard.misses,
+		Load: s.load, Shares: s.shares,
 	}
 	for _, r := range s.grants {
 		out.Grants = append(out.Grants, r.String())
@@ -96,6 +99,7 @@ func Restore(b []byte) (*State, error) {
 		seq: in.Seq, opened: in.Opened, layer: in.Layer, rules: in.Rules, handoff: in.Handoff,
 		talk: in.Talk, calls: in.Calls, open: in.Open, number: in.Number, seen: in.Seen, todo: in.Todo,
 		turn: in.Turn, spent: in.Spent, cost: in.Cost, guard: guard{in.Failed, in.Troubles, in.Misses},
+		load: in.Load, shares: in.Shares,
 	}
 	for _, text := range in.Grants {
 		rule, err := policy.ParseRule(text, policy.Allow, policy.FromApproval)

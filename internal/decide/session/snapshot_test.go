@@ -67,7 +67,9 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 		id = open[rng.IntN(len(open))].Plan.Call.ID
 	}
 	p := plan(id, calling("T", `{"n":1}`), []effect.Kind{effect.Read, effect.Write}[rng.IntN(2)])
-	switch rng.IntN(13) {
+	switch rng.IntN(14) {
+	case 12:
+		return event.Sent{Model: []string{"a/b", "c/d"}[rng.IntN(2)], Tokens: rng.IntN(20), For: []string{"", "handoff"}[rng.IntN(2)]}
 	case 0:
 		return event.Ruled{Path: fmt.Sprint(rng.IntN(2)), Digest: fmt.Sprint(rng.IntN(9)), Text: []string{"", "rule"}[rng.IntN(2)]}
 	case 1:

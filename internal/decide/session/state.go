@@ -35,6 +35,8 @@ type State struct {
 	spent   model.Usage
 	cost    int64
 	guard   guard
+	load    load
+	shares  map[string][]int // of estimates, by model, that it reported last, oldest first
 }
 
 // An Exchange is something said and, where the model said it and asked for

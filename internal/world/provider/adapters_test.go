@@ -158,7 +158,7 @@ func TestR264_AnyLogMakesARequestThatEachAPITakes(t *testing.T) {
 
 func checkRequest(t *testing.T, seed int, d modeltest.Dialect, e encoder, s *session.State) {
 	t.Helper()
-	req := prompt.Request(s, modeltest.Ask().Tools)
+	req := prompt.Request(s, nil, modeltest.Ask().Tools)
 	req.MaxOutput = 1000
 	body, _, err := e.encode(req)
 	if err != nil {

@@ -83,9 +83,9 @@ func TestBug_C05_MissingUsage(t *testing.T) {
 		usage string
 		want  model.Usage
 	}{
-		"none":          {"", model.Usage{Input: 7556, Output: 2, Estimated: true}},
-		"zeros":         {`{"prompt_tokens":0,"completion_tokens":0}`, model.Usage{Input: 7556, Output: 2, Estimated: true}},
-		"only uncached": {`{"prompt_tokens":12,"completion_tokens":2}`, model.Usage{Input: 7556, Output: 2, Estimated: true}},
+		"none":          {"", model.Usage{Input: 6000, Output: 2, Estimated: true}},
+		"zeros":         {`{"prompt_tokens":0,"completion_tokens":0}`, model.Usage{Input: 6000, Output: 2, Estimated: true}},
+		"only uncached": {`{"prompt_tokens":12,"completion_tokens":2}`, model.Usage{Input: 6000, Output: 2, Estimated: true}},
 		"no output":     {`{"prompt_tokens":5000,"completion_tokens":0}`, model.Usage{Input: 5000, Output: 2, Estimated: true}},
 		"all":           {`{"prompt_tokens":5000,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4900}}`, model.Usage{Input: 100, Cached: 4900, Output: 2}},
 	} {
@@ -99,7 +99,7 @@ func TestBug_C05_MissingUsage(t *testing.T) {
 			t.Fatal(name, h.Err)
 		}
 		got := h.Reply.Usage
-		if tt.want.Estimated && tt.want.Input != 5000 && got.Input >= 7500 && got.Input < 7700 {
+		if tt.want.Estimated && tt.want.Input != 5000 && got.Input >= 6000 && got.Input < 6200 {
 			got.Input = tt.want.Input // the tools count too
 		}
 		if d := cmp.Diff(tt.want, got); d != "" {

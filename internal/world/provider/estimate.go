@@ -12,12 +12,11 @@ import (
 // overflow in a sum nor in a price.
 const maxTokens = 20_000_000
 
-// sparse is how many bytes of text a token stands for at most, but for runs of one
-// character: a server that counts fewer tokens of a request of some length has not
-// counted all.
+// A server that counts of a request which is not short less than a quarter of what
+// is estimated has not counted all.
 const (
-	sparse = 16
-	long   = 4 << 10
+	long   = 1_000
+	sparse = 4
 )
 
 // counted returns what the server reports of a reply, as far as it can be true,
@@ -30,34 +29,19 @@ func counted(u model.Usage, req *model.Request, parts []model.Part) model.Usage 
 	if req == nil {
 		return u
 	}
-	in := textOf(req)
+	in := req.Estimate()
 	if u.Total() == 0 || in >= long && u.Input+u.Cached+u.CacheWrite < in/sparse {
-		u.Input, u.Cached, u.CacheWrite, u.Estimated = tokens(in), 0, 0, true
+		u.Input, u.Cached, u.CacheWrite, u.Estimated = in, 0, 0, true
 	}
-	if out := size(parts); u.Output == 0 && out > 0 {
-		u.Output, u.Estimated = tokens(out), true
+	if u.Output == 0 && len(parts) > 0 {
+		u.Output, u.Estimated = model.EstimateParts(parts), true
 	}
 	return u
 }
 
 // estimate counts what no one reported.
 func estimate(req *model.Request, parts []model.Part) model.Usage {
-	return model.Usage{Input: tokens(textOf(req)), Output: tokens(size(parts)), Estimated: true}
-}
-
-// tokens is how many tokens n bytes of text are, roughly.
-func tokens(n int) int { return (n + 3) / 4 }
-
-// textOf returns the bytes of text in a request.
-func textOf(req *model.Request) int {
-	n := len(req.System)
-	for _, t := range req.Tools {
-		n += len(t.Name) + len(t.Description) + len(t.Input)
-	}
-	for _, m := range req.Messages {
-		n += size(m.Parts)
-	}
-	return n
+	return model.Usage{Input: req.Estimate(), Output: model.EstimateParts(parts), Estimated: true}
 }
 
 // fitting returns p so that a request which cannot fit into the window of its
@@ -78,9 +62,8 @@ type fitted struct {
 
 // Stream implements model.Provider.
 func (f fitted) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
-	// Five bytes are a token only in plain English. What that lets through a server
-	// still refuses.
-	need, room := textOf(req)/5, usable(f.info)
+	// The estimate is rough: what is let through the server still refuses.
+	need, room := req.Estimate()*3/4, usable(f.info)
 	if need <= room {
 		return f.Provider.Stream(ctx, req)
 	}
@@ -91,26 +74,5 @@ func (f fitted) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.
 }
 
 // usable returns how many tokens of input fit into the window: what is left beside
-// a reply and, as tokens are counted roughly, a margin. A reply may need less than
-// it is allowed, so at most a quarter is kept for it.
-func usable(i model.Info) int {
-	return i.Window - min(i.MaxOutput, i.Window/4) - i.Window/20
-}
-
-// size returns the bytes of text in parts.
-func size(parts []model.Part) int {
-	n := 0
-	for _, p := range parts {
-		switch p := p.(type) {
-		case model.Text:
-			n += len(p.Text)
-		case model.Reasoning:
-			n += len(p.Text)
-		case model.Call:
-			n += len(p.Tool) + len(p.Args) + len(p.Malformed)
-		case model.CallResult:
-			n += len(p.Text)
-		}
-	}
-	return n
-}
+// a reply and, as tokens are counted roughly, a margin.
+func usable(i model.Info) int { return i.Window - i.Reserve() - i.Window/20 }

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -73,7 +72,7 @@ func TestR217_UsableInput(t *testing.T) {
 			},
 		} {
 			over := modeltest.Ask()
-			grow(over, string(bytes.Repeat([]byte("x"), (tt.usable+1)*5)))
+			grow(over, strings.Repeat("word ", (tt.usable+1)*4/3))
 			p := fitting(nil, i) // which is never asked
 			var err error
 			for _, e := range p.Stream(t.Context(), over) {
