@@ -34,6 +34,7 @@ decide/policy:     contract/effect contract/tool
 decide/constraint: contract decide/policy
 decide/prompt:     contract decide/session
 decide/undo:       contract decide/session
+decide/stats:      contract decide/undo
 decide/secret:
 agent:             contract decide
 world/failpoint:

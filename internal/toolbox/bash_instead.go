@@ -223,5 +223,6 @@ func instead(calls []tool.Call) *tool.Failure {
 		Kind:    tool.Invalid,
 		Message: "the command was not run: " + names[0] + " does this",
 		Hint:    "call " + strings.Join(ready, "; "),
+		Detail:  tool.InsteadDetail(calls),
 	}
 }

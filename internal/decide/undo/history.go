@@ -184,6 +184,16 @@ func (h *History) named(r Ref) (found []*Change) {
 	return found
 }
 
+// Changes returns what calls changed, oldest first, without what took it back.
+func (h *History) Changes() (changes []Change) {
+	for _, c := range h.changes {
+		if !c.own {
+			changes = append(changes, *c)
+		}
+	}
+	return changes
+}
+
 // Turn returns the number of the newest turn, 0 if there is none.
 func (h *History) Turn() int { return h.turn }
 
