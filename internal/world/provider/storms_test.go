@@ -211,7 +211,7 @@ func TestHTTP2(t *testing.T) {
 					if asked.Add(1) == 1 {
 						answer = tt.first
 					}
-					sayHTTP2(c, h2(settings, 0, 0, ""), answer)
+					sayHTTP2(c, h2(settings, 0, 0, ""), answer, name != "away in a reply")
 				}
 			}()
 			tr := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: roots}}
@@ -236,7 +236,7 @@ func TestHTTP2(t *testing.T) {
 }
 
 // sayHTTP2 opens a connection, waits for a request and answers it.
-func sayHTTP2(c net.Conn, opening, answer string) {
+func sayHTTP2(c net.Conn, opening, answer string, stays bool) {
 	defer c.Close() // the answer is over
 	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 	if _, err := io.ReadFull(c, make([]byte, len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil {
@@ -257,7 +257,7 @@ func sayHTTP2(c net.Conn, opening, answer string) {
 			break
 		}
 	}
-	if _, err := io.WriteString(c, answer); err == nil {
+	if _, err := io.WriteString(c, answer); err == nil && stays {
 		_, _ = io.Copy(io.Discard, c)
 	}
 }
