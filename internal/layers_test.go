@@ -32,7 +32,8 @@ decide/schedule:   contract/effect
 decide/shell:      contract/effect contract/tool
 decide/policy:     contract/effect contract/tool
 decide/constraint: contract decide/policy
-decide/prompt:     contract decide/session
+decide/mention:
+decide/prompt:     contract decide/session decide/mention
 decide/undo:       contract decide/session
 decide/stats:      contract decide/undo
 decide/secret:

@@ -31,7 +31,7 @@ type Agent struct {
 
 	steering sync.Mutex
 	running  bool // a turn, under steering
-	steer    []string
+	steer    []Input
 }
 
 // Open records the opening, gives every call that a crash left open its result,
@@ -145,7 +145,7 @@ func (a *Agent) begin(ctx context.Context, in Input) error {
 		bodies = a.changed(files)
 	}
 	if in.Text != "" {
-		bodies = append(bodies, event.Asked{Text: in.Text, Mentions: in.Mentions, Media: in.Media})
+		bodies = append(bodies, in.asked())
 	}
 	a.listen(true)
 	return a.record(bodies...)

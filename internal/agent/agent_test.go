@@ -663,19 +663,19 @@ func TestSteering(t *testing.T) {
 	r = newRig(t, options{
 		script: "-- step --\ncall: Act {\"on\": \"a\"}\n-- step --\nexpect: user /the other one/\nsay: Done.\n",
 		tools: []tool.Tool{act("Act", effect.Write, func(ctx context.Context, on string, env tool.Env) (tool.Result, error) {
-			if !r.Steer("the other one") {
+			if !r.Steer(agent.Input{Text: "the other one"}) {
 				t.Error("the turn cannot be steered")
 			}
 			return ok(ctx, on, env)
 		})},
 	})
-	if r.Steer("too early") {
+	if r.Steer(agent.Input{Text: "too early"}) {
 		t.Error("steered without a turn")
 	}
 	if err := r.turn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r.Steer("too late") {
+	if r.Steer(agent.Input{Text: "too late"}) {
 		t.Error("steered after the turn")
 	}
 }
@@ -686,7 +686,7 @@ func TestSteeringIsNotLost(t *testing.T) {
 	r = newRig(t, options{
 		script: steps(`call: Act {"on": "a"}`),
 		tools: []tool.Tool{act("Act", effect.Write, func(ctx context.Context, on string, env tool.Env) (tool.Result, error) {
-			r.Steer("remember this")
+			r.Steer(agent.Input{Text: "remember this"})
 			return ok(ctx, on, env)
 		})},
 		change: func(o *agent.Options) { o.Limits.Steps = 1 },

@@ -85,7 +85,7 @@ func TestAJournalThatFailedLeavesNothingOpen(t *testing.T) {
 			r = newRig(t, options{
 				script: steps(`call: Act {"on": "a"}`) + steps(),
 				tools: []tool.Tool{act("Act", effect.Write, func(ctx context.Context, on string, env tool.Env) (tool.Result, error) {
-					r.Steer("and another thing")
+					r.Steer(agent.Input{Text: "and another thing"})
 					return ok(ctx, on, env)
 				})},
 				change: func(o *agent.Options) { o.Journal = j },
@@ -99,7 +99,7 @@ func TestAJournalThatFailedLeavesNothingOpen(t *testing.T) {
 			if err := r.turn(t.Context()); !errors.Is(err, full) {
 				t.Fatalf("Turn = %v, want the journal's error", err)
 			}
-			if r.Steer("too late") {
+			if r.Steer(agent.Input{Text: "too late"}) {
 				t.Error("steered after the turn")
 			}
 			j.append = nil

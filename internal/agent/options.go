@@ -101,8 +101,9 @@ type Answer struct {
 // An Input is what a person says. The zero Input goes on with a turn that was
 // cut.
 type Input struct {
-	Text            string
-	Mentions, Media []string
+	Text     string
+	Mentions []string // files that Text names (see package mention)
+	Media    []string // handles
 }
 
 // A Signal is a Recorded event, a Typing delta or the Output of a running call.

@@ -2,13 +2,13 @@ package agent
 
 import "github.com/belay-agent/belay/internal/contract/event"
 
-// Steer adds text to the running turn before its next request. It may be called
-// from any goroutine, and reports false once the turn is over.
-func (a *Agent) Steer(text string) bool {
+// Steer adds what a person says to the running turn before its next request. It
+// may be called from any goroutine, and reports false once the turn is over.
+func (a *Agent) Steer(in Input) bool {
 	a.steering.Lock()
 	defer a.steering.Unlock()
 	if a.running {
-		a.steer = append(a.steer, text)
+		a.steer = append(a.steer, in)
 	}
 	return a.running
 }
@@ -24,13 +24,18 @@ func (a *Agent) listen(running bool) {
 // nothing was and the turn is over, no more is taken.
 func (a *Agent) steered(over bool) (bool, error) {
 	a.steering.Lock()
-	texts := a.steer
+	said := a.steer
 	a.steer = nil
-	a.running = len(texts) > 0 || !over
+	a.running = len(said) > 0 || !over
 	a.steering.Unlock()
 	var bodies []event.Body
-	for _, text := range texts {
-		bodies = append(bodies, event.Asked{Text: text})
+	for _, in := range said {
+		bodies = append(bodies, in.asked())
 	}
-	return len(texts) > 0, a.record(bodies...)
+	return len(said) > 0, a.record(bodies...)
+}
+
+// asked is in as a fact.
+func (in Input) asked() event.Asked {
+	return event.Asked{Text: in.Text, Mentions: in.Mentions, Media: in.Media}
 }

@@ -237,7 +237,7 @@ func play(t *testing.T, s script) *record {
 		for _, f := range s.meddling[call] {
 			write(t, root, f.Name, string(f.Data))
 		}
-		if text, ok := s.steering[call]; ok && !a.Steer(text) {
+		if text, ok := s.steering[call]; ok && !a.Steer(agent.Input{Text: text}) {
 			t.Errorf("%q was said too late", text)
 		}
 		return nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/ui/terminal"
 )
 
@@ -50,7 +49,9 @@ func (s System) runCommand() *cobra.Command {
 		Use:   `run [flags] "GOAL"`,
 		Short: "Work on one goal, then exit",
 		Long: `Work on one goal, then exit: the answer goes to standard output, progress to
-standard error. With - the goal is read from standard input.
+standard error. With - the goal is read from standard input. Files of the workspace
+that it names by @, as in @a.go, @a.go:10-20, @dir/ or @"a b.txt", are pointed out to
+the model.
 
 What the mode leaves to a person is asked about where standard input and standard
 error are a terminal; elsewhere it is denied at once, and the exit status is 3.`,
@@ -169,14 +170,15 @@ func (s System) once(ctx context.Context, o runOptions, session, goal string) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
+	said := r.said(goal)
 	if r.schema != nil && goal != "" {
-		goal = r.schema.instruct(goal)
+		said.Text = r.schema.instruct(goal)
 	}
 	if goal == "" {
 		err = r.again()
 	}
 	if err == nil {
-		err = r.agent.Turn(ctx, agent.Input{Text: goal})
+		err = r.agent.Turn(ctx, said)
 	}
 	if err == nil && r.schema != nil {
 		err = r.schema.insist(ctx, r)

@@ -7,6 +7,7 @@ const slashHelp = `/help         says this
 /rules        says what you allowed for this session
 /exit, /quit  end the session, as Ctrl-D does
 //TEXT        says TEXT to the model with one slash before it
+@PATH         in a text names a file or a directory: @a.go, @a.go:10-20, @dir/, @"a b.txt"
 A line that ends in \ goes on in the next. Ctrl-C stops a turn.
 What is decided about a call, sessions and settings: belay --help`
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/ui/terminal"
 )
 
@@ -89,7 +88,7 @@ func (t *talking) turn(ctx context.Context, goal string) error {
 	typing, stop := context.WithCancel(ctx)
 	late := make(chan string, 1)
 	go func() { late <- t.steer(typing) }()
-	err := errors.Join(t.agent.Turn(ctx, agent.Input{Text: goal}), t.lateWrites())
+	err := errors.Join(t.agent.Turn(ctx, t.said(goal)), t.lateWrites())
 	stop()
 	t.late = <-late
 	done()
@@ -111,7 +110,7 @@ func (t *talking) steer(ctx context.Context) string {
 				return word
 			}
 		case strings.TrimSpace(text) == "":
-		case !t.agent.Steer(text):
+		case !t.agent.Steer(t.said(text)):
 			return line
 		default:
 			t.ui.Say("the model hears that before its next step")

@@ -138,6 +138,9 @@ func exchange(s *session.State, x session.Exchange, origins map[string]string) (
 			said.add(i, p)
 		}
 	}
+	if text := reminder(x.Mentions); text != "" {
+		said.add(-1, model.Text{Text: text})
+	}
 	return said, answers
 }
 

@@ -290,7 +290,10 @@ func (s *State) applyAsked(e event.Event, b event.Asked) {
 	for _, handle := range b.Media {
 		parts = append(parts, model.Image{Artifact: tool.Artifact{Handle: handle}})
 	}
-	s.talk = append(s.talk, Exchange{Message: model.Message{Role: model.User, Seq: e.Seq, Parts: parts}})
+	s.talk = append(s.talk, Exchange{
+		Message:  model.Message{Role: model.User, Seq: e.Seq, Parts: parts},
+		Mentions: b.Mentions,
+	})
 }
 
 func (s *State) applyReplied(e event.Event, b event.Replied) {

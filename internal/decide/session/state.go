@@ -44,6 +44,8 @@ type State struct {
 type Exchange struct {
 	Message model.Message  `json:"message"`
 	Results []*tool.Result `json:"results,omitempty"` // one for each of Message.Calls(), nil while there is none
+
+	Mentions []string `json:"mentions,omitempty"` // files that the user named in Message (see package mention)
 }
 
 // A Turn is what happened since the user last began one.

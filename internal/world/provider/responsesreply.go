@@ -26,18 +26,16 @@ type responsesWhole struct {
 	IncompleteDetails struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
-	Usage loose[responsesUsage] `json:"usage"`
-}
-
-type responsesUsage struct {
-	InputTokens        int `json:"input_tokens"`
-	OutputTokens       int `json:"output_tokens"`
-	InputTokensDetails struct {
-		CachedTokens int `json:"cached_tokens"`
-	} `json:"input_tokens_details"`
-	OutputTokensDetails struct {
-		ReasoningTokens int `json:"reasoning_tokens"`
-	} `json:"output_tokens_details"`
+	Usage *struct {
+		InputTokens        int `json:"input_tokens"`
+		OutputTokens       int `json:"output_tokens"`
+		InputTokensDetails struct {
+			CachedTokens int `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+		OutputTokensDetails struct {
+			ReasoningTokens int `json:"reasoning_tokens"`
+		} `json:"output_tokens_details"`
+	} `json:"usage"`
 }
 
 // A responsesOutput is one item of a reply.
@@ -113,9 +111,6 @@ func newResponsesListener(from string, req *model.Request) *responsesListener {
 }
 
 func (l *responsesListener) hear(f frame) ([]model.Delta, error) {
-	if len(l.slots) > maxHeard {
-		return nil, errManyCalls
-	}
 	switch strings.TrimSpace(f.data) {
 	case "":
 		return nil, nil
@@ -155,7 +150,7 @@ func (l *responsesListener) hear(f frame) ([]model.Delta, error) {
 	case "response.completed", "response.incomplete", "response.cancelled":
 		return l.ended(e)
 	default:
-		if saysError(e.Error) {
+		if len(e.Error) > 0 && string(e.Error) != "null" {
 			return nil, &saidError{[]byte(f.data)}
 		}
 	}
@@ -334,12 +329,11 @@ func (l *responsesListener) reply() model.Reply {
 	r := model.Reply{Message: m}
 	r.Stop, _ = l.stop()
 	var u model.Usage
-	if l.whole != nil && l.whole.Usage.is != nil {
-		said := l.whole.Usage.is
-		cached := min(max(said.InputTokensDetails.CachedTokens, 0), said.InputTokens)
+	if l.whole != nil && l.whole.Usage != nil {
+		cached := min(max(l.whole.Usage.InputTokensDetails.CachedTokens, 0), l.whole.Usage.InputTokens)
 		u = model.Usage{
-			Input: said.InputTokens - cached, Cached: cached,
-			Output: said.OutputTokens, Reasoning: said.OutputTokensDetails.ReasoningTokens,
+			Input: l.whole.Usage.InputTokens - cached, Cached: cached,
+			Output: l.whole.Usage.OutputTokens, Reasoning: l.whole.Usage.OutputTokensDetails.ReasoningTokens,
 		}
 	}
 	r.Usage = counted(u, l.req, m.Parts)
