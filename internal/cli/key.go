@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -21,7 +22,11 @@ import (
 const (
 	keyWait = 30 * time.Second // for a command to print a key: a person may have to unlock what holds it
 	maxKey  = 16 << 10         // bytes
-	maxCA   = 1 << 20          // bytes of a file of certificates
+
+	dialWait  = 30 * time.Second // for a connection, and for its TLS
+	pingAfter = 30 * time.Second // of silence, whether the connection is still there:
+	pingWait  = 15 * time.Second // after a sleep, or in another network, it is not
+	maxCA     = 1 << 20          // bytes of a file of certificates
 )
 
 // key returns the key of a provider, "" if there is none, and where the user sets
@@ -142,7 +147,12 @@ func splitWords(command string) ([]string, error) {
 // transport reaches a provider through the proxies that the environment names,
 // and trusts the certificates of the system and those in the file caFile.
 func (s System) transport(maker, caFile string) (*http.Transport, error) {
-	tr := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 30 * time.Second, OnProxyConnectResponse: provider.CheckProxy}
+	tr := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, OnProxyConnectResponse: provider.CheckProxy,
+		DialContext:         (&net.Dialer{Timeout: dialWait}).DialContext,
+		TLSHandshakeTimeout: dialWait, ForceAttemptHTTP2: true,
+		HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingWait},
+	}
 	if caFile == "" {
 		return tr, nil
 	}

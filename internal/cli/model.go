@@ -42,7 +42,7 @@ func (s System) openNamed(ctx context.Context, c *Config, name string) (model.Pr
 	}
 	o.Name = name
 	if provider.IsLocal(maker) {
-		o.Served = provider.AskLocalModel(ctx, o.Client, name, o.BaseURL)
+		o.Served = provider.AskLocalModel(ctx, o)
 	}
 	return provider.Open(o)
 }

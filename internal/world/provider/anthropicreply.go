@@ -19,11 +19,16 @@ type messagesListener struct {
 	args    map[int64]*strings.Builder // of calls, by block
 	order   map[int64]int              // of calls, by block
 	open    map[int64]bool             // calls that have not ended
+	grown   map[int64]*grown           // what blocks say, until they end
 	stopped bool
 }
 
+// A grown collects what the SDK would join anew with every piece, which takes
+// minutes where a reply is long.
+type grown struct{ text, thinking strings.Builder }
+
 func newMessagesListener(from string, req *model.Request) *messagesListener {
-	return &messagesListener{from: from, req: req, args: map[int64]*strings.Builder{}, order: map[int64]int{}, open: map[int64]bool{}}
+	return &messagesListener{from: from, req: req, args: map[int64]*strings.Builder{}, order: map[int64]int{}, open: map[int64]bool{}, grown: map[int64]*grown{}}
 }
 
 func (l *messagesListener) hear(f frame) ([]model.Delta, error) {
@@ -56,10 +61,47 @@ func (l *messagesListener) hear(f frame) ([]model.Delta, error) {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return nil, fmt.Errorf("an event of the stream: %w", err)
 	}
+	if l.grows(e) {
+		return l.deltas(e), nil
+	}
+	if e.Type == "content_block_stop" || e.Type == "message_stop" {
+		l.settle()
+	}
 	if err := l.message.Accumulate(e); err != nil {
 		return nil, fmt.Errorf("an event of the stream: %w", err)
 	}
 	return l.deltas(e), nil
+}
+
+// grows takes a piece of text or of a thought, if e is one of a block that there
+// is.
+func (l *messagesListener) grows(e anthropic.MessageStreamEventUnion) bool {
+	if e.Type != "content_block_delta" || e.Index < 0 || e.Index >= int64(len(l.message.Content)) {
+		return false
+	}
+	if e.Delta.Type != "text_delta" && e.Delta.Type != "thinking_delta" {
+		return false
+	}
+	g := l.grown[e.Index]
+	if g == nil {
+		g = &grown{}
+		l.grown[e.Index] = g
+	}
+	if e.Delta.Type == "text_delta" {
+		g.text.WriteString(e.Delta.Text)
+	} else {
+		g.thinking.WriteString(e.Delta.Thinking)
+	}
+	return true
+}
+
+// settle gives the blocks what they have said.
+func (l *messagesListener) settle() {
+	for i, g := range l.grown {
+		l.message.Content[i].Text += g.text.String()
+		l.message.Content[i].Thinking += g.thinking.String()
+	}
+	clear(l.grown)
 }
 
 // deltas returns what e says to whoever watches, and keeps the arguments of
@@ -70,6 +112,7 @@ func (l *messagesListener) deltas(e anthropic.MessageStreamEventUnion) []model.D
 		clear(l.args)
 		clear(l.order)
 		clear(l.open)
+		clear(l.grown)
 	case "content_block_start":
 		switch e.ContentBlock.Type {
 		case "text":
@@ -126,6 +169,7 @@ func (l *messagesListener) stop() (stop model.Stop, known bool) {
 }
 
 func (l *messagesListener) reply() model.Reply {
+	l.settle()
 	m := model.Message{Role: model.Assistant, From: l.from}
 	for i, b := range l.message.Content {
 		switch b.Type {

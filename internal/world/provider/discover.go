@@ -78,11 +78,12 @@ func FindLocal(ctx context.Context, client *http.Client, urls map[string]string)
 // AskLocal returns the models of the server of that name at base, "" for the
 // usual place.
 func AskLocal(ctx context.Context, client *http.Client, name, base string) (*Local, error) {
-	return askLocal(ctx, client, name, base, "")
+	return asker{ctx: ctx, client: client, name: name}.ask(base)
 }
 
-// askLocal is AskLocal where, with only, nothing but that model matters.
-func askLocal(ctx context.Context, client *http.Client, name, base, only string) (*Local, error) {
+// ask asks the server at base.
+func (a asker) ask(base string) (*Local, error) {
+	name := a.name
 	if base == "" {
 		h, _ := homeOf(name)
 		base = h.url
@@ -92,7 +93,7 @@ func askLocal(ctx context.Context, client *http.Client, name, base, only string)
 		return nil, fmt.Errorf("find %s: %q is not a URL", name, base)
 	}
 	root.Path = strings.TrimSuffix(strings.TrimRight(root.Path, "/"), "/v1")
-	a := asker{ctx: ctx, client: client, root: root, name: name, only: only}
+	a.root = root
 	l := &Local{Server: name, URL: root.JoinPath("v1").String()}
 	switch name {
 	case "ollama":
@@ -110,11 +111,13 @@ func askLocal(ctx context.Context, client *http.Client, name, base, only string)
 	return l, nil
 }
 
-// AskLocalModel returns what the server at base says of one model; nil if it does
-// not have it, or does not answer.
-func AskLocalModel(ctx context.Context, client *http.Client, full, base string) *LocalModel {
+// AskLocalModel returns what the server that o leads to says of the model that o
+// names; nil if it does not have it, or does not answer. A server that wants a key
+// gets it, and no other.
+func AskLocalModel(ctx context.Context, o Options) *LocalModel {
+	full := o.Name
 	server, name, _ := strings.Cut(full, "/")
-	l, err := askLocal(ctx, client, server, base, name)
+	l, err := asker{ctx: ctx, client: staying(o.Client), name: server, only: name, key: o.Key}.ask(o.BaseURL)
 	if err != nil {
 		return nil
 	}
@@ -136,6 +139,7 @@ type asker struct {
 	root   *url.URL
 	name   string
 	only   string // the model that matters, "" if all do
+	key    string // "" for none
 }
 
 // get decodes what path answers. With a question it posts that.
@@ -154,6 +158,9 @@ func (a asker) get(into, question any, path ...string) error {
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), body)
 	if err != nil {
 		return err
+	}
+	if a.key != "" {
+		req.Header.Set("Authorization", "Bearer "+a.key)
 	}
 	resp, err := a.client.Do(req)
 	if err != nil {

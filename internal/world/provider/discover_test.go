@@ -69,7 +69,7 @@ func TestFindLocal(t *testing.T) {
 		"vllm/Qwen/Qwen3-32B": {Name: "vllm/Qwen/Qwen3-32B", Window: 32768},
 	} {
 		server, _, _ := strings.Cut(full, "/")
-		if d := cmp.Diff(want, AskLocalModel(t.Context(), client, full, urls[server])); d != "" {
+		if d := cmp.Diff(want, AskLocalModel(t.Context(), Options{Name: full, BaseURL: urls[server], Client: client})); d != "" {
 			t.Errorf("%s: %s", full, d)
 		}
 	}

@@ -28,14 +28,16 @@ type refusal struct {
 	header http.Header
 	words  string // its message
 	code   string // its type and code, where it gives them
+	wait   string // how long to wait, where the body has a field for that
 	html   bool
 }
 
 // readRefusal makes out what the body of an error says, in any of the shapes
-// that servers use.
-func readRefusal(status int, header http.Header, body []byte) refusal {
+// that servers use. The key is taken out before anything else: half of it, where a
+// text is cut, would not be found.
+func (t *transport) readRefusal(status int, header http.Header, body []byte) refusal {
 	r := refusal{status: status, header: header}
-	text := bytes.TrimSpace(body)
+	text := bytes.TrimSpace([]byte(t.veil(string(body))))
 	if len(text) > 0 && text[0] == '<' || strings.Contains(header.Get("Content-Type"), "text/html") {
 		r.html = true
 		r.words = "the server sent a web page"
@@ -45,6 +47,9 @@ func readRefusal(status int, header http.Header, body []byte) refusal {
 		return r
 	}
 	r.words, r.code = unwrapError(text)
+	if m := retryInfoRE().FindSubmatch(text); m != nil {
+		r.wait = "retry in " + string(m[1])
+	}
 	if r.words == "" {
 		r.words = string(text)
 	}
@@ -113,8 +118,17 @@ var overflowRE = pattern(`(?i)context_length_exceeded|model_context_window_excee
 // waiting mends.
 var brokeRE = pattern(`(?i)insufficient_quota|credit balance is too low|insufficient (balance|credit)|billing_hard_limit|payment required`)
 
-// retried are the statuses that may be gone in a moment.
-var retried = []int{408, 429, 500, 502, 503, 504, 529}
+// passes reports whether a status may be gone in a moment. Those of 520 to 530 are
+// of what stands before the server.
+func passes(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported, http.StatusNetworkAuthenticationRequired:
+		return false
+	}
+	return status >= 500
+}
 
 // busy are the statuses of a server that has too much to do.
 var busy = []int{429, 503, 529}
@@ -122,32 +136,40 @@ var busy = []int{429, 503, 529}
 // fault turns r into one of the errors of a model.Provider. again tells whether
 // the same request may succeed later.
 func (t *transport) fault(r refusal) (err error, again bool) {
-	words := t.veil(r.words)
 	said := r.words + " " + r.code
-	bad := &model.BadRequest{Status: r.status, Reason: words}
+	bad := &model.BadRequest{Status: r.status, Reason: r.words}
 	switch {
 	case r.status >= 300 && r.status < 400:
 		bad.Reason = fmt.Sprintf("%s sends on to %q, which is not followed", t.shown(), t.veil(elsewhere(r.header)))
 		bad.Hint = "if that is the API, set the base URL to it"
 		return bad, false
-	case r.html && !slices.Contains(retried, r.status):
+	case r.html && !passes(r.status):
 		bad.Hint = fmt.Sprintf("check the base URL %s: something there is not the API, or a proxy stands between", t.shown())
 		return bad, false
 	case brokeRE().MatchString(said) || r.status == http.StatusPaymentRequired:
 		bad.Hint = "the account has no credit left; check its billing"
 		return bad, false
 	case r.status == http.StatusRequestEntityTooLarge, r.overflows(said):
-		return fmt.Errorf("%w: %s", model.ErrOverflow, words), false
+		return fmt.Errorf("%w: %s", model.ErrOverflow, r.words), false
 	case r.status == http.StatusUnauthorized, r.status == http.StatusForbidden, strings.Contains(r.code, "authentication_error"):
 		bad.Hint = "check " + t.setting
 		return bad, false
+	case r.status == http.StatusProxyAuthRequired:
+		bad.Hint = proxyHint
+		return bad, false
+	case r.status == http.StatusMethodNotAllowed:
+		bad.Hint = fmt.Sprintf("check the base URL: %s takes no such requests", t.shown())
+		return bad, false
 	case r.status == http.StatusNotFound, strings.Contains(r.code, "model_not_found"):
-		bad.Reason = fmt.Sprintf("model %s at %s: %s", t.model, t.shown(), words)
+		bad.Reason = fmt.Sprintf("model %s at %s: %s", t.model, t.shown(), r.words)
 		bad.Hint = "check the name of the model, and the base URL"
 		return bad, false
-	case slices.Contains(retried, r.status):
+	case passes(r.status):
 		after := retryAfter(r.header, time.Now())
-		return &model.Unavailable{After: after, Busy: slices.Contains(busy, r.status), Err: fmt.Errorf("%s: %s (HTTP %d)", t.shown(), words, r.status)}, true
+		if after == 0 {
+			after = saidAfter(r.wait + " " + r.words)
+		}
+		return &model.Unavailable{After: after, Busy: slices.Contains(busy, r.status), Err: fmt.Errorf("%s: %s (HTTP %d)", t.shown(), r.words, r.status)}, true
 	}
 	return bad, false
 }
@@ -209,7 +231,7 @@ func streamStatus(word string) int {
 // streamFault turns the error that a stream carries under a status of 200 into
 // one of the errors of a model.Provider.
 func (t *transport) streamFault(body []byte) (err error, again bool) {
-	r := readRefusal(0, nil, body)
+	r := t.readRefusal(0, nil, body)
 	r.status = 500 // what is not explained is theirs
 	for _, word := range strings.Fields(r.code) {
 		if s := streamStatus(word); s != 0 {

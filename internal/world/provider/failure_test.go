@@ -119,7 +119,7 @@ func FuzzRefusal(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _ := p.(*chat).post.fault(readRefusal(status, http.Header{}, []byte(body)))
+		got, _ := p.(*chat).post.fault(p.(*chat).post.readRefusal(status, http.Header{}, []byte(body)))
 		if kind(got) == fmt.Sprintf("%T", got) {
 			t.Errorf("no type: %v", got)
 		}

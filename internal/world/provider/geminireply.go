@@ -22,8 +22,8 @@ type geminiChunk struct {
 	PromptFeedback struct {
 		BlockReason string `json:"blockReason"`
 	} `json:"promptFeedback"`
-	UsageMetadata *geminiUsage    `json:"usageMetadata"`
-	Error         json.RawMessage `json:"error"`
+	UsageMetadata loose[geminiUsage] `json:"usageMetadata"`
+	Error         json.RawMessage    `json:"error"`
 }
 
 type geminiUsage struct {
@@ -51,6 +51,7 @@ type geminiListener struct {
 	req  *model.Request
 
 	parts   []model.Part
+	growing strings.Builder // what the last part says, while it is not signed and may go on
 	calls   int
 	finish  string
 	blocked bool
@@ -76,11 +77,11 @@ func (l *geminiListener) hear(f frame) ([]model.Delta, error) {
 		}
 		return nil, fmt.Errorf("an event of the stream: %w", err)
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" || f.name == "error" {
+	if saysError(c.Error) || f.name == "error" {
 		return nil, &saidError{[]byte(data)}
 	}
-	if c.UsageMetadata != nil {
-		l.usage = c.UsageMetadata
+	if c.UsageMetadata.is != nil {
+		l.usage = c.UsageMetadata.is
 	}
 	l.blocked = l.blocked || c.PromptFeedback.BlockReason != ""
 	var deltas []model.Delta
@@ -123,11 +124,11 @@ func (l *geminiListener) hearPart(raw json.RawMessage) ([]model.Delta, error) {
 		}
 		call := readCall(p.FunctionCall.Name, args)
 		call.Raw = signed
-		l.parts = append(l.parts, call)
+		l.put(call)
 		l.calls++
 		return []model.Delta{model.CallDelta{Index: l.calls - 1, Tool: call.Tool, Args: args}}, nil
 	case p.Text == nil:
-		l.parts = append(l.parts, model.Reasoning{Raw: raw}) // of tomorrow: opaque
+		l.put(model.Reasoning{Raw: raw}) // of tomorrow: opaque
 		return nil, nil
 	case p.Thought || *p.Text == "":
 		l.add(model.Reasoning{Text: *p.Text, Raw: signed})
@@ -142,27 +143,49 @@ func (l *geminiListener) hearPart(raw json.RawMessage) ([]model.Delta, error) {
 
 // add appends a text or a thought, to the one before it where neither is signed.
 func (l *geminiListener) add(p model.Part) {
-	n := len(l.parts) - 1
+	var last model.Part
+	if len(l.parts) > 0 {
+		last = l.parts[len(l.parts)-1]
+	}
 	switch p := p.(type) {
 	case model.Text:
-		if n >= 0 && p.Raw == nil {
-			if last, ok := l.parts[n].(model.Text); ok && last.Raw == nil {
-				l.parts[n] = model.Text{Text: last.Text + p.Text}
-				return
-			}
+		before, same := last.(model.Text)
+		if p.Raw != nil || !same || before.Raw != nil {
+			l.put(p)
 		}
+		l.growing.WriteString(p.Text)
 	case model.Reasoning:
 		if p.Text == "" && p.Raw == nil {
 			return
 		}
-		if n >= 0 && p.Raw == nil {
-			if last, ok := l.parts[n].(model.Reasoning); ok && last.Raw == nil {
-				l.parts[n] = model.Reasoning{Text: last.Text + p.Text}
-				return
-			}
+		before, same := last.(model.Reasoning)
+		if p.Raw != nil || !same || before.Raw != nil {
+			l.put(p)
 		}
+		l.growing.WriteString(p.Text)
 	}
+}
+
+// put appends a part, which ends the one before it.
+func (l *geminiListener) put(p model.Part) {
+	l.settle()
+	l.growing.Reset()
 	l.parts = append(l.parts, p)
+}
+
+// settle gives the last part all that it has said.
+func (l *geminiListener) settle() {
+	if l.growing.Len() == 0 {
+		return
+	}
+	switch p := l.parts[len(l.parts)-1].(type) {
+	case model.Text:
+		p.Text = l.growing.String()
+		l.parts[len(l.parts)-1] = p
+	case model.Reasoning:
+		p.Text = l.growing.String()
+		l.parts[len(l.parts)-1] = p
+	}
 }
 
 // complete implements listener. Nothing in the stream says that it is over, but
@@ -191,6 +214,7 @@ func (l *geminiListener) stop() (stop model.Stop, known bool) {
 }
 
 func (l *geminiListener) reply() model.Reply {
+	l.settle()
 	r := model.Reply{Message: model.Message{Role: model.Assistant, From: l.from, Parts: l.parts}}
 	r.Stop, _ = l.stop()
 	var u model.Usage

@@ -129,7 +129,7 @@ func (t *transport) list(ctx context.Context, u *url.URL) ([]string, http.Header
 	if err != nil {
 		return nil, resp.Header, t.broken(ctx, err).err
 	}
-	r := readRefusal(resp.StatusCode, resp.Header, body[:min(len(body), maxErrorBody)])
+	r := t.readRefusal(resp.StatusCode, resp.Header, body[:min(len(body), maxErrorBody)])
 	switch {
 	case !r.html && slices.Contains([]int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented}, resp.StatusCode):
 		return nil, resp.Header, errNoList

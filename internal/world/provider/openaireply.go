@@ -21,12 +21,12 @@ type chunk struct {
 			ToolCalls []chunkCall     `json:"tool_calls"`
 			chatThought
 		} `json:"delta"`
-		FinishReason string      `json:"finish_reason"`
-		Usage        *chunkUsage `json:"usage"` // of Moonshot
+		FinishReason string            `json:"finish_reason"`
+		Usage        loose[chunkUsage] `json:"usage"` // of Moonshot
 	} `json:"choices"`
-	Usage  *chunkUsage     `json:"usage"`
-	Error  json.RawMessage `json:"error"`
-	Object string          `json:"object"`
+	Usage  loose[chunkUsage] `json:"usage"`
+	Error  json.RawMessage   `json:"error"`
+	Object string            `json:"object"`
 }
 
 type chunkCall struct {
@@ -105,11 +105,11 @@ func (l *chatListener) hear(f frame) ([]model.Delta, error) {
 		}
 		return nil, fmt.Errorf("an event of the stream: %w", err)
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" || c.Object == "error" || f.name == "error" {
+	if saysError(c.Error) || c.Object == "error" || f.name == "error" {
 		return nil, &saidError{[]byte(f.data)}
 	}
-	if c.Usage != nil {
-		l.usage = c.Usage
+	if c.Usage.is != nil {
+		l.usage = c.Usage.is
 	}
 	var deltas []model.Delta
 	for _, choice := range c.Choices {
@@ -117,8 +117,8 @@ func (l *chatListener) hear(f frame) ([]model.Delta, error) {
 			continue
 		}
 		d := choice.Delta
-		if choice.Usage != nil {
-			l.usage = choice.Usage
+		if choice.Usage.is != nil {
+			l.usage = choice.Usage.is
 		}
 		deltas = append(deltas, l.think(l.thought.hear(d.chatThought))...)
 		deltas = append(deltas, l.think(l.thinking.hear(plainText(d.Content)))...)
@@ -127,6 +127,9 @@ func (l *chatListener) hear(f frame) ([]model.Delta, error) {
 			deltas = append(deltas, l.think("", refusal)...)
 		}
 		for _, call := range d.ToolCalls {
+			if len(l.drafts) > maxHeard {
+				return deltas, errManyCalls
+			}
 			deltas = append(deltas, l.hearCall(call))
 		}
 		if choice.FinishReason != "" {

@@ -26,16 +26,18 @@ type responsesWhole struct {
 	IncompleteDetails struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
-	Usage *struct {
-		InputTokens        int `json:"input_tokens"`
-		OutputTokens       int `json:"output_tokens"`
-		InputTokensDetails struct {
-			CachedTokens int `json:"cached_tokens"`
-		} `json:"input_tokens_details"`
-		OutputTokensDetails struct {
-			ReasoningTokens int `json:"reasoning_tokens"`
-		} `json:"output_tokens_details"`
-	} `json:"usage"`
+	Usage loose[responsesUsage] `json:"usage"`
+}
+
+type responsesUsage struct {
+	InputTokens        int `json:"input_tokens"`
+	OutputTokens       int `json:"output_tokens"`
+	InputTokensDetails struct {
+		CachedTokens int `json:"cached_tokens"`
+	} `json:"input_tokens_details"`
+	OutputTokensDetails struct {
+		ReasoningTokens int `json:"reasoning_tokens"`
+	} `json:"output_tokens_details"`
 }
 
 // A responsesOutput is one item of a reply.
@@ -111,6 +113,9 @@ func newResponsesListener(from string, req *model.Request) *responsesListener {
 }
 
 func (l *responsesListener) hear(f frame) ([]model.Delta, error) {
+	if len(l.slots) > maxHeard {
+		return nil, errManyCalls
+	}
 	switch strings.TrimSpace(f.data) {
 	case "":
 		return nil, nil
@@ -150,7 +155,7 @@ func (l *responsesListener) hear(f frame) ([]model.Delta, error) {
 	case "response.completed", "response.incomplete", "response.cancelled":
 		return l.ended(e)
 	default:
-		if len(e.Error) > 0 && string(e.Error) != "null" {
+		if saysError(e.Error) {
 			return nil, &saidError{[]byte(f.data)}
 		}
 	}
@@ -329,11 +334,12 @@ func (l *responsesListener) reply() model.Reply {
 	r := model.Reply{Message: m}
 	r.Stop, _ = l.stop()
 	var u model.Usage
-	if l.whole != nil && l.whole.Usage != nil {
-		cached := min(max(l.whole.Usage.InputTokensDetails.CachedTokens, 0), l.whole.Usage.InputTokens)
+	if l.whole != nil && l.whole.Usage.is != nil {
+		said := l.whole.Usage.is
+		cached := min(max(said.InputTokensDetails.CachedTokens, 0), said.InputTokens)
 		u = model.Usage{
-			Input: l.whole.Usage.InputTokens - cached, Cached: cached,
-			Output: l.whole.Usage.OutputTokens, Reasoning: l.whole.Usage.OutputTokensDetails.ReasoningTokens,
+			Input: said.InputTokens - cached, Cached: cached,
+			Output: said.OutputTokens, Reasoning: said.OutputTokensDetails.ReasoningTokens,
 		}
 	}
 	r.Usage = counted(u, l.req, m.Parts)

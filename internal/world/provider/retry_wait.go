@@ -44,12 +44,12 @@ func (t *transport) pause(ctx context.Context, n int, deadline time.Time, why er
 	}
 	wait = wait/2 + rand.N(wait/2+1)
 	u, _ := errors.AsType[*model.Unavailable](why)
-	if u != nil && u.After > 0 {
-		wait = u.After
+	if u != nil {
+		wait = max(wait, u.After) // a server that asks for a millisecond gets no storm
 	}
 	until := time.Now().Add(wait)
 	if until.After(deadline) {
-		yield(nil, t.tooLong(u, n, why))
+		yield(nil, t.tooLong(u, n, deadline, why))
 		return false
 	}
 	if !yield(model.Waiting{Until: until, Why: why.Error()}, nil) {
@@ -67,14 +67,13 @@ func (t *transport) pause(ctx context.Context, n int, deadline time.Time, why er
 }
 
 // tooLong says why there is no attempt after the n-th.
-func (t *transport) tooLong(u *model.Unavailable, n int, why error) error {
+func (t *transport) tooLong(u *model.Unavailable, n int, deadline time.Time, why error) error {
 	if u == nil {
 		return why
 	}
 	limit := inWords(t.patience.Deadline)
 	told := *u
-	if u.After > 0 {
-		at := time.Now().Add(u.After)
+	if at := time.Now().Add(u.After); at.After(deadline) {
 		told.Err = fmt.Errorf("%w; it asks to be left alone for %s, until %s, and Belay waits for %s at most", u.Err, inWords(u.After), at.Format("15:04:05 on 2 January"), limit)
 	} else {
 		told.Err = fmt.Errorf("%w; it was asked %d times in %s", u.Err, n, limit)
@@ -101,8 +100,12 @@ func inWords(d time.Duration) string {
 const maxAfter = 30 * 24 * time.Hour
 
 // retryAfter reads how long the server wants to be left alone; 0 if it does not
-// say.
+// say. Dates count from the server's own clock, if it names its time: ours may be
+// off.
 func retryAfter(h http.Header, now time.Time) time.Duration {
+	if its, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = its
+	}
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil && ms > 0 {
 		return after(ms / 1000)
 	}
@@ -128,6 +131,31 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		longest = max(longest, resetIn(strings.TrimSpace(h.Get(limit.reset)), now))
 	}
 	return longest
+}
+
+// What bodies say of it: RetryInfo of Google, and the words of OpenAI and of those
+// who repeat them.
+var (
+	retryInfoRE = pattern(`"retryDelay"\s*:\s*"([0-9.]{1,12}s)"`)
+	afterRE     = pattern(`(?i)(?:try again|retry)(?: in| after)? ((?:[0-9.]{1,20} ?(?:ms|h|m|s)[a-z]*,? ?(?:and )?)+)`)
+	unitRE      = pattern(`(?i)([0-9.]{1,20}) ?(ms|h|m|s)`)
+)
+
+// saidAfter reads how long the words of a refusal ask to wait; 0 if they do not.
+func saidAfter(words string) time.Duration {
+	m := afterRE().FindStringSubmatch(words)
+	if m == nil {
+		return 0
+	}
+	seconds := 0.0
+	for _, part := range unitRE().FindAllStringSubmatch(m[1], -1) {
+		n, err := strconv.ParseFloat(part[1], 64)
+		if err != nil {
+			return 0
+		}
+		seconds += n * map[string]float64{"ms": 0.001, "s": 1, "m": 60, "h": 3600}[strings.ToLower(part[2])]
+	}
+	return after(seconds)
 }
 
 // resetIn reads when a limit is lifted: a duration, seconds, or a time in one of
@@ -198,6 +226,8 @@ func CheckProxy(_ context.Context, proxy *url.URL, _ *http.Request, answer *http
 	return &ProxyRefusal{proxy.Redacted(), answer.StatusCode}
 }
 
+const proxyHint = "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+
 // mendable returns what a person can do about a connection that will fail in the
 // same way again, "" if it may not.
 func mendable(err error) string {
@@ -218,7 +248,7 @@ func mendable(err error) string {
 	}
 	if p, ok := errors.AsType[*ProxyRefusal](err); ok && p.Status >= 400 && p.Status < 500 && p.Status != http.StatusTooManyRequests {
 		if p.Status == http.StatusProxyAuthRequired {
-			return "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+			return proxyHint
 		}
 		return "check HTTPS_PROXY, and NO_PROXY for what needs none"
 	}

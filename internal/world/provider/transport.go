@@ -3,7 +3,6 @@ package provider
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -17,12 +16,10 @@ import (
 )
 
 const (
-	maxReply   = 64 << 20               // bytes of one stream
 	someTries  = 6                      // of what may be gone in a moment
 	fewTries   = 3                      // where nothing listens, more will not help
 	firstPause = 500 * time.Millisecond // doubled for each attempt
 	maxPause   = 30 * time.Second
-	lastWait   = 50 * time.Millisecond // for a stream to end once its reply is complete
 )
 
 // Patience bounds how long a provider tries. Its zero value stands for the
@@ -144,12 +141,6 @@ type outcome struct {
 	refused bool // these bytes will never be taken
 }
 
-var (
-	errIdle  = errors.New("the stream fell silent")
-	errMute  = errors.New("the stream is kept alive, and says nothing")
-	errNoEnd = errors.New("the reply does not say why it ended")
-)
-
 // attempt posts body once and lets l hear the answer.
 func (t *transport) attempt(ctx context.Context, body []byte, l listener, yield func(model.Delta, error) bool) outcome {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -167,110 +158,26 @@ func (t *transport) attempt(ctx context.Context, body []byte, l listener, yield 
 		return t.broken(ctx, err)
 	}
 	defer resp.Body.Close() // what it says about a body that was read does not matter
-	if resp.StatusCode != http.StatusOK || !streams(resp.Header) {
+	if resp.StatusCode != http.StatusOK || isPage(resp.Header) {
 		return t.refused(resp)
 	}
 	return t.listen(ctx, resp.Body, idle, l, yield)
 }
 
-// streams reports whether a reply can be a stream of events; some servers
-// name no type, or plain text.
-func streams(h http.Header) bool {
+// isPage reports whether a reply calls itself a web page. What else it is shows
+// in what it holds: servers name no type for a stream, or a wrong one.
+func isPage(h http.Header) bool {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	return err != nil || kind != "text/html" && kind != "application/json"
+	return err == nil && kind == "text/html"
 }
 
 // refused reads the body of what is not a stream.
-func (t *transport) refused(resp *http.Response) outcome {
+func (t *transport) refused(resp *http.Response) (o outcome) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if err != nil && len(body) == 0 {
 		body = []byte(http.StatusText(resp.StatusCode))
 	}
-	r := readRefusal(resp.StatusCode, resp.Header, body)
-	if resp.StatusCode != http.StatusOK || r.html {
-		o := outcome{}
-		o.err, o.again = t.fault(r)
-		o.refused = neverTaken(resp.StatusCode, o.err)
-		return o
-	}
-	if words, _ := unwrapError(body); words != "" {
-		o := outcome{}
-		o.err, o.again = t.streamFault(body)
-		return o
-	}
-	return outcome{err: &model.BadRequest{
-		Status: resp.StatusCode,
-		Reason: fmt.Sprintf("%s answers with %s, not with a stream", t.shown(), resp.Header.Get("Content-Type")),
-		Hint:   "check the base URL, and that the server can stream",
-	}}
-}
-
-// listen hands what arrives to l, as events, until the reply is over.
-func (t *transport) listen(ctx context.Context, body io.Reader, idle *time.Timer, l listener, yield func(model.Delta, error) bool) outcome {
-	var o outcome
-	said := time.Now()
-	errStop := errors.New("heard enough")
-	s := splitter{max: maxEvent, emit: func(f frame) error {
-		if _, over := l.complete(); over {
-			return nil
-		}
-		deltas, err := l.hear(f)
-		for _, d := range deltas {
-			o.spoke, said = true, time.Now()
-			if !yield(d, nil) {
-				o.left = true
-				return errStop
-			}
-		}
-		return err
-	}}
-	buf := make([]byte, 16<<10)
-	for total := 0; ; {
-		n, err := body.Read(buf)
-		idle.Reset(t.patience.Idle)
-		total += n
-		heard := s.write(buf[:n])
-		if err == io.EOF && heard == nil {
-			heard = s.close()
-		}
-		if heard == nil && total > maxReply {
-			heard = ErrEventTooLarge
-		}
-		if heard == nil && err == nil && time.Since(said) > t.patience.Mute {
-			err = errMute
-		}
-		ended, over := l.complete()
-		switch {
-		case o.left:
-			return o
-		case heard != nil && !ended:
-			return t.misheard(o, heard)
-		case over && !ended:
-			return t.misheard(o, errNoEnd)
-		case over && err == nil:
-			idle.Reset(lastWait) // at its end the connection can be used again
-			_, _ = io.CopyN(io.Discard, body, maxErrorBody)
-			return o
-		case err == nil:
-			continue
-		case ended:
-			return o
-		case err == io.EOF:
-			err = io.ErrUnexpectedEOF
-		}
-		b := t.broken(ctx, err)
-		b.spoke = o.spoke
-		return b
-	}
-}
-
-// misheard judges an error in what arrived.
-func (t *transport) misheard(o outcome, err error) outcome {
-	if said, ok := errors.AsType[*saidError](err); ok {
-		o.err, o.again = t.streamFault(said.body)
-		return o
-	}
-	o.err = &model.Unavailable{Err: fmt.Errorf("understand %s: %w", t.shown(), err)}
-	o.again = !errors.Is(err, ErrEventTooLarge)
+	o.err, o.again = t.fault(t.readRefusal(resp.StatusCode, resp.Header, body))
+	o.refused = neverTaken(resp.StatusCode, o.err)
 	return o
 }
