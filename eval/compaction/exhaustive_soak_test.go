@@ -1,0 +1,6 @@
+//go:build soak
+
+package compaction
+
+// exhaustive says that tests may take minutes and fetch what they need.
+const exhaustive = true
