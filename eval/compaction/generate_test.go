@@ -56,12 +56,12 @@ func TestR267_TheLabelsAreOfTheSession(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := rendered(prompt.Request(full, nil))
+			text := rendered(prompt.Request(full, nil, nil))
 			bare := new(session.State)
 			if err := bare.Apply(event.Event{Seq: 1, Body: full.Opened()}); err != nil {
 				t.Fatal(err)
 			}
-			empty := rendered(prompt.Request(bare, nil))
+			empty := rendered(prompt.Request(bare, nil, nil))
 			for _, f := range l.Facts {
 				if f.Near.in(empty) {
 					t.Errorf("fact %s (%s) is recognised in a session in which nothing happened", f.ID, f.Says)
