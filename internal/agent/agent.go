@@ -24,7 +24,8 @@ type Agent struct {
 	kept  int64                // the seq of the state that was last given to Keep
 	tools map[string]tool.Tool // offered and own
 	specs []tool.Spec          // offered
-	sent  sheet                // the newest request
+	sent  sheet                // the newest request that is recorded
+	asked sheet                // the newest that was made: it may have been held back
 	fell  bool                 // back, for the rest of the turn
 
 	watching sync.Mutex // held while Observe runs
@@ -220,6 +221,10 @@ func (a *Agent) compose(kept []recall.Item) (*model.Request, sheet, error) {
 
 // send records r, whose sheet is s.
 func (a *Agent) send(r *model.Request, s sheet) error {
+	a.asked = s
+	if err := a.refusedBefore(s); err != nil {
+		return err
+	}
 	repeats, rest := s.beyond(a.sent)
 	spill, err := a.Journal.Spill("request")
 	if err != nil {
@@ -331,7 +336,7 @@ func (a *Agent) stop(ctx context.Context, why error) error {
 			return errors.Join(why, err)
 		}
 		if !again {
-			return errors.Join(why, a.record(event.Stopped{Reason: reason, Detail: why.Error()}))
+			return errors.Join(why, a.record(a.refusal(event.Stopped{Reason: reason, Detail: why.Error()}, why)))
 		}
 	}
 }

@@ -36,6 +36,7 @@ type State struct {
 	cost    int64
 	guard   guard
 	load    load
+	refused refused
 	shares  map[string][]int // of estimates, by model, that it reported last, oldest first
 }
 
