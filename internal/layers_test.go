@@ -33,7 +33,7 @@ decide/shell:      contract/effect contract/tool
 decide/policy:     contract/effect contract/tool
 decide/constraint: contract decide/policy
 decide/mention:
-decide/prompt:     contract decide/session decide/mention
+decide/prompt:     contract decide/mention decide/policy decide/session
 decide/undo:       contract decide/session
 decide/stats:      contract decide/undo
 decide/secret:

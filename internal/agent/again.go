@@ -18,11 +18,12 @@ const maxCuts = 3
 // the fallback.
 func (a *Agent) ask(ctx context.Context) (model.Reply, error) {
 	rejected, cuts := 0, 0
+	tight := ladder{}
 	for {
 		if err := a.limited(); err != nil {
 			return model.Reply{}, err
 		}
-		reply, err := a.request(ctx)
+		reply, err := a.request(ctx, tight.output)
 		if err == nil || ctx.Err() != nil {
 			return reply, err
 		}
@@ -36,6 +37,8 @@ func (a *Agent) ask(ctx context.Context) (model.Reply, error) {
 			a.observe(Typing{model.Waiting{Until: time.Now(), Why: u.Error()}})
 		} else if ok {
 			again, err = a.fallBack(err)
+		} else if errors.Is(err, model.ErrOverflow) {
+			again, err = a.shorter(ctx, &tight, a.tokens(a.state), err)
 		}
 		if !again {
 			return reply, err

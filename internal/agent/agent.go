@@ -24,15 +24,18 @@ type Agent struct {
 	kept  int64                // the seq of the state that was last given to Keep
 	tools map[string]tool.Tool // offered and own
 	specs []tool.Spec          // offered
-	sent  sheet                // the newest request that is recorded
-	asked sheet                // the newest that was made: it may have been held back
+	sent  sheet                // the newest request
 	fell  bool                 // back, for the rest of the turn
+
+	futile   int // compactions of this turn that freed nothing ...
+	futileAt int // ... the newest at so many tokens
 
 	watching sync.Mutex // held while Observe runs
 
 	steering sync.Mutex
 	running  bool // a turn, under steering
 	steer    []Input
+	wanted   *string // a compaction that a person wants, with what to keep in mind
 }
 
 // Open records the opening, gives every call that a crash left open its result,
@@ -136,7 +139,7 @@ func (a *Agent) begin(ctx context.Context, in Input) error {
 	if err := a.recover(ctx); err != nil {
 		return err
 	}
-	a.fell = false
+	a.fell, a.futile = false, 0
 	var bodies []event.Body
 	if a.Rules != nil {
 		files, err := a.Rules(ctx)
@@ -170,14 +173,22 @@ func (a *Agent) changed(files []event.Ruled) []event.Body {
 	return bodies
 }
 
-// request makes one request and hears the reply to it.
-func (a *Agent) request(ctx context.Context) (model.Reply, error) {
+// request makes one request and hears the reply to it, for which so many tokens
+// are asked: 0 for as many as there can be.
+func (a *Agent) request(ctx context.Context, output int) (model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Reply{}, err
 	}
-	request, sheet, err := a.compose(nil)
+	request, sheet, err := a.compose(nil, output)
 	if err != nil {
 		return model.Reply{}, err
+	}
+	if made, err := a.makeRoom(ctx, prompt.Tokens(a.state, request)); err != nil {
+		return model.Reply{}, err
+	} else if made {
+		if request, sheet, err = a.compose(nil, output); err != nil {
+			return model.Reply{}, err
+		}
 	}
 	if err := a.send(request, sheet); err != nil {
 		return model.Reply{}, err
@@ -204,11 +215,14 @@ func (a *Agent) request(ctx context.Context) (model.Reply, error) {
 	})
 }
 
-// compose builds the next request, with what is not a matter of the session and
-// with its tokens counted.
-func (a *Agent) compose(kept []recall.Item) (*model.Request, sheet, error) {
+// compose builds the next request, with what is not a matter of the session, with
+// its tokens counted and, unless it is 0, so many for the reply.
+func (a *Agent) compose(kept []recall.Item, output int) (*model.Request, sheet, error) {
 	r := prompt.Request(a.state, kept, a.specs)
 	r.Model, r.MaxOutput = a.speaker().Model.Name, a.speaker().Model.MaxOutput
+	if output > 0 {
+		r.MaxOutput = output
+	}
 	r.Effort, r.Schema = a.Effort, a.Schema
 	r.Open = a.Journal.Artifact
 	s, err := a.sent.next(r)
@@ -221,10 +235,6 @@ func (a *Agent) compose(kept []recall.Item) (*model.Request, sheet, error) {
 
 // send records r, whose sheet is s.
 func (a *Agent) send(r *model.Request, s sheet) error {
-	a.asked = s
-	if err := a.refusedBefore(s); err != nil {
-		return err
-	}
 	repeats, rest := s.beyond(a.sent)
 	spill, err := a.Journal.Spill("request")
 	if err != nil {
@@ -234,7 +244,7 @@ func (a *Agent) send(r *model.Request, s sheet) error {
 	if err := errors.Join(err, spill.Close()); err != nil {
 		return fmt.Errorf("keep a request: %w", err)
 	}
-	sent := event.Sent{Request: spill.Handle(), Repeats: repeats, Bytes: s.size(), Model: r.Model, Tokens: r.Tokens}
+	sent := event.Sent{Request: spill.Handle(), Repeats: repeats, Bytes: s.size(), Model: r.Model, Tokens: r.Tokens, For: string(r.Purpose)}
 	if err := a.record(sent); err != nil {
 		return err
 	}
@@ -336,7 +346,7 @@ func (a *Agent) stop(ctx context.Context, why error) error {
 			return errors.Join(why, err)
 		}
 		if !again {
-			return errors.Join(why, a.record(a.refusal(event.Stopped{Reason: reason, Detail: why.Error()}, why)))
+			return errors.Join(why, a.record(event.Stopped{Reason: reason, Detail: why.Error()}))
 		}
 	}
 }

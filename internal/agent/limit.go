@@ -16,8 +16,9 @@ const defaultCooldown = 300 * time.Second
 
 // A Limit reports that a turn reached one of its limits.
 type Limit struct {
-	What string // "steps", "tokens", "dollars", "time", "replies cut off" or "steps that change nothing"
-	Max  string // as it is written: "1", "0.10", "10m0s"
+	What string // "steps", "tokens", "dollars", "time", "replies cut off", "steps that change nothing" or "overflow"
+	Max  string // as it is written: "1", "0.10", "10m0s"; of an overflow the tokens of the request
+	Err  error  // of an overflow: what the model said
 }
 
 func (l *Limit) Error() string {
@@ -28,6 +29,8 @@ func (l *Limit) Error() string {
 		return "the turn reached its limit of $" + l.Max
 	case limitLengths:
 		return l.Max + " replies in a row were cut off by the output limit of the model"
+	case limitOverflow:
+		return fmt.Sprintf("the request is too long for the model, and nothing more can be left out of its %s tokens: go on with a model that has a larger window, or say less at once: %v", l.Max, l.Err)
 	case limitSame:
 		return l.Max + " steps in a row had the same calls and results"
 	}
@@ -38,7 +41,9 @@ func (l *Limit) Error() string {
 	return "the turn reached its limit of " + l.Max + " " + what
 }
 
-// What can be limited; the last two are limits that nobody sets.
+func (l *Limit) Unwrap() error { return l.Err }
+
+// What can be limited; the last three are limits that nobody sets.
 const (
 	limitSteps   = "steps"
 	limitTokens  = "tokens"
@@ -46,6 +51,8 @@ const (
 	limitTime    = "time"
 	limitLengths = "replies cut off"
 	limitSame    = "steps that change nothing"
+
+	limitOverflow = "overflow"
 )
 
 // maxLengths is how many replies in a row may be cut off by the output limit:
@@ -69,15 +76,15 @@ func (a *Agent) limited() error {
 	turn := a.state.Turn()
 	switch l := a.Limits; {
 	case l.Steps > 0 && turn.Steps >= l.Steps:
-		return &Limit{limitSteps, fmt.Sprint(l.Steps)}
+		return &Limit{What: limitSteps, Max: fmt.Sprint(l.Steps)}
 	case l.Tokens > 0 && turn.Usage.Total() >= l.Tokens:
-		return &Limit{limitTokens, fmt.Sprint(l.Tokens)}
+		return &Limit{What: limitTokens, Max: fmt.Sprint(l.Tokens)}
 	case l.Cost > 0 && turn.Cost >= l.Cost:
-		return &Limit{limitCost, inDollars(l.Cost)}
+		return &Limit{What: limitCost, Max: inDollars(l.Cost)}
 	case turn.Lengths >= maxLengths:
-		return &Limit{limitLengths, fmt.Sprint(maxLengths)}
+		return &Limit{What: limitLengths, Max: fmt.Sprint(maxLengths)}
 	case same(a.state.Talk()) >= maxSame:
-		return &Limit{limitSame, fmt.Sprint(maxSame)}
+		return &Limit{What: limitSame, Max: fmt.Sprint(maxSame)}
 	}
 	return nil
 }
@@ -117,7 +124,7 @@ func (a *Agent) within(ctx context.Context) (context.Context, context.CancelFunc
 		return context.WithCancel(ctx)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(a.Limits.Time, func() { cancel(&Limit{limitTime, a.Limits.Time.String()}) })
+	timer := time.AfterFunc(a.Limits.Time, func() { cancel(&Limit{What: limitTime, Max: a.Limits.Time.String()}) })
 	return ctx, func() {
 		timer.Stop()
 		cancel(nil)

@@ -31,7 +31,10 @@ type Options struct {
 	Schema   json.RawMessage // of the answer
 	Policy   policy.Policy   // checked: see policy.Policy.Check
 	Limits   Limits
-	Breaker  Breaker
+
+	CompactAt int // hundredths of what the model takes: a longer request is made shorter first; 0 means 80
+
+	Breaker Breaker
 
 	Rules   func(context.Context) ([]event.Ruled, error)                                            // rule files, read at each turn
 	Approve func(context.Context, Question) (Answer, error)                                         // runs beside the loop, which goes on recording

@@ -101,13 +101,6 @@ func checkWord(as string) error {
 	return nil
 }
 
-func (s *State) checkCompacted(seq int64, b event.Compacted) error {
-	if b.Through >= seq {
-		return fmt.Errorf("it stands for events up to %d, which are not before it", b.Through)
-	}
-	return s.noneOpen()
-}
-
 func (s *State) noneOpen() error {
 	if len(s.open) > 0 {
 		return fmt.Errorf("calls %s have no result", strings.Join(s.open, ", "))
@@ -166,8 +159,12 @@ func (s *State) checkDecided(b event.Decided) error {
 
 // apply changes the state by an event that passed check.
 func (s *State) apply(e event.Event) {
+	s.facts.learn(s, e)
 	switch b := e.Body.(type) {
 	case event.Opened:
+		if b.Model != s.opened.Model {
+			s.past.Ceiling = 0
+		}
 		s.opened = b
 		if s.turn.Early {
 			s.turn = Turn{Open: true, Began: e.Time}
@@ -183,7 +180,8 @@ func (s *State) apply(e event.Event) {
 	case event.Planned:
 		s.applyPlanned(b)
 	case event.Decided:
-		s.calls[b.Call].Allowed = b.Verdict == policy.Allow.String()
+		c := s.calls[b.Call]
+		c.Allowed, c.By, c.Reason = b.Verdict == policy.Allow.String(), b.By, b.Reason
 		if b.Remember != "" {
 			s.remember(b.Remember)
 		}
@@ -199,14 +197,15 @@ func (s *State) apply(e event.Event) {
 		delete(s.calls, b.Call)
 		s.talk = append(s.talk, Exchange{Message: remark(e.Seq, settlement(b))})
 	case event.Compacted:
-		s.applyCompacted(b)
+		s.applyCompacted(e.Seq, b)
 		s.lighten(b)
 	case event.Quarantined:
 		put(&s.out, part{b.Seq, b.Part, b.Media}, true)
+	case event.Switched:
+		s.past.Ceiling = 0
 	case event.Stopped:
 		s.turn.Open = false
 		s.turn.Early = early(b.Reason)
-		s.applyRefused(b)
 	}
 }
 
@@ -262,26 +261,6 @@ func remark(seq int64, text string) model.Message {
 	return model.Message{Role: model.User, Seq: seq, Parts: []model.Part{model.Text{Text: text}}}
 }
 
-// applyCompacted drops what the handoff stands for. Rule files that changed
-// since take their place in the layer, and what the model knew of files it knows
-// no more.
-func (s *State) applyCompacted(b event.Compacted) {
-	first := slices.IndexFunc(s.talk, func(x Exchange) bool { return x.Message.Seq > b.Through })
-	if first < 0 {
-		first = len(s.talk)
-	}
-	for _, c := range s.calls { // only unknown ones are left
-		c.Exchange = -1
-	}
-	s.talk = slices.Clone(s.talk[first:])
-	s.handoff = b.Handoff
-	s.seen = nil
-	s.layer = nil
-	for _, path := range s.RulePaths() {
-		s.layer = append(s.layer, s.rules[path])
-	}
-}
-
 func (s *State) applyAsked(e event.Event, b event.Asked) {
 	if !s.turn.Open {
 		s.turn = Turn{Open: true, Began: e.Time}
@@ -293,6 +272,7 @@ func (s *State) applyAsked(e event.Event, b event.Asked) {
 	}
 	s.talk = append(s.talk, Exchange{
 		Message:  model.Message{Role: model.User, Seq: e.Seq, Parts: parts},
+		Asked:    true,
 		Mentions: b.Mentions,
 	})
 }
@@ -316,6 +296,7 @@ func (s *State) applyReplied(e event.Event, b event.Replied) {
 	s.turn.Cost += b.Cost
 	s.spent = s.spent.Plus(b.Usage)
 	s.cost += b.Cost
+	s.past.Steps++
 	s.calibrate(b.Usage)
 }
 
@@ -361,7 +342,11 @@ func (s *State) applyFinished(e event.Event, b event.Finished) {
 	for path, digest := range result.Seen {
 		if digest == "" {
 			delete(s.seen, path)
+			delete(s.roots, path)
 			continue
+		}
+		if _, known := s.seen[path]; !known || len(result.Edits) == 0 {
+			put(&s.roots, path, b.Call)
 		}
 		learned = learned || s.seen[path] != digest
 		put(&s.seen, path, digest)

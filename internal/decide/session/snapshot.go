@@ -14,7 +14,7 @@ import (
 
 // snapshotVersion is raised whenever the fold or the form of a snapshot changes
 // meaning: a snapshot of before is then folded anew from the log.
-const snapshotVersion = 8
+const snapshotVersion = 9
 
 // ErrSnapshot reports a snapshot that is not of this version of the package, or
 // not one at all.
@@ -27,12 +27,14 @@ type saved struct {
 	Opened   event.Opened           `json:"opened"`
 	Layer    []event.Ruled          `json:"layer"`
 	Rules    map[string]event.Ruled `json:"rules"`
-	Handoff  string                 `json:"handoff,omitempty"`
+	Past     past                   `json:"past"`
+	Facts    Facts                  `json:"facts"`
 	Talk     []Exchange             `json:"talk"`
 	Calls    map[string]*call       `json:"calls"`
 	Open     []string               `json:"open"`
 	Number   int                    `json:"number"`
 	Seen     map[string]string      `json:"seen"`
+	Roots    map[string]string      `json:"roots"`
 	Todo     []tool.Todo            `json:"todo"`
 	Grants   []string               `json:"grants"`
 	Out      []savedPart            `json:"out"`
@@ -43,7 +45,6 @@ type saved struct {
 	Troubles map[string]trouble     `json:"troubles"`
 	Misses   map[string]int         `json:"misses"`
 	Load     load                   `json:"load"`
-	Refused  refused                `json:"refused,omitzero"`
 	Shares   map[string][]int       `json:"shares,omitempty"`
 }
 
@@ -58,10 +59,10 @@ type savedPart struct {
 func (s *State) Snapshot() ([]byte, error) {
 	out := saved{
 		Version: snapshotVersion, Seq: s.seq, Opened: s.opened, Layer: s.layer, Rules: s.rules,
-		Handoff: s.handoff, Talk: s.talk, Calls: s.calls, Open: s.open, Number: s.number,
-		Seen: s.seen, Todo: s.todo, Turn: s.turn, Spent: s.spent, Cost: s.cost,
+		Past: s.past, Facts: s.facts, Talk: s.talk, Calls: s.calls, Open: s.open, Number: s.number,
+		Seen: s.seen, Roots: s.roots, Todo: s.todo, Turn: s.turn, Spent: s.spent, Cost: s.cost,
 		Failed: s.guard.failed, Troubles: s.guard.troubles, Misses: s.guard.misses,
-		Load: s.load, Shares: s.shares, Refused: s.refused,
+		Load: s.load, Shares: s.shares,
 	}
 	for _, r := range s.grants {
 		out.Grants = append(out.Grants, r.String())
@@ -97,10 +98,10 @@ func Restore(b []byte) (*State, error) {
 		return nil, fmt.Errorf("%w: it is of version %d, not %d", ErrSnapshot, in.Version, snapshotVersion)
 	}
 	s := &State{
-		seq: in.Seq, opened: in.Opened, layer: in.Layer, rules: in.Rules, handoff: in.Handoff,
-		talk: in.Talk, calls: in.Calls, open: in.Open, number: in.Number, seen: in.Seen, todo: in.Todo,
+		seq: in.Seq, opened: in.Opened, layer: in.Layer, rules: in.Rules, past: in.Past, facts: in.Facts,
+		talk: in.Talk, calls: in.Calls, open: in.Open, number: in.Number, seen: in.Seen, roots: in.Roots, todo: in.Todo,
 		turn: in.Turn, spent: in.Spent, cost: in.Cost, guard: guard{in.Failed, in.Troubles, in.Misses},
-		load: in.Load, shares: in.Shares, refused: in.Refused,
+		load: in.Load, shares: in.Shares,
 	}
 	for _, text := range in.Grants {
 		rule, err := policy.ParseRule(text, policy.Allow, policy.FromApproval)

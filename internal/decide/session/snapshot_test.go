@@ -99,9 +99,6 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 		}
 		return event.Compacted{Through: int64(rng.IntN(int(s.Seq()))), Handoff: "Goal: x"}
 	}
-	if rng.IntN(2) == 0 {
-		return event.Stopped{Reason: "error", Detail: "no", Refused: []string{"a", "b"}[rng.IntN(2)], TooLong: rng.IntN(2) == 0}
-	}
 	return event.Stopped{Reason: "end"}
 }
 

@@ -18,32 +18,34 @@ import (
 // was said since the last compaction only. The zero State is of a session that
 // has not been opened.
 type State struct {
-	seq     int64
-	opened  event.Opened
-	layer   []event.Ruled          // rule files as they stood before the first words, or at the last compaction
-	rules   map[string]event.Ruled // as they stand now, by path
-	handoff string                 // of the last compaction
-	talk    []Exchange
-	calls   map[string]*call // without a result, or with an unknown one that nobody settled
-	open    []string         // calls without a result, oldest first
-	number  int              // of the newest call
-	seen    map[string]string
-	todo    []tool.Todo
-	grants  []policy.Rule
-	out     map[part]bool // quarantined
-	turn    Turn
-	spent   model.Usage
-	cost    int64
-	guard   guard
-	load    load
-	refused refused
-	shares  map[string][]int // of estimates, by model, that it reported last, oldest first
+	seq    int64
+	opened event.Opened
+	layer  []event.Ruled          // rule files as they stood before the first words, or at the last compaction
+	rules  map[string]event.Ruled // as they stand now, by path
+	past   past                   // what was compacted
+	facts  Facts
+	talk   []Exchange
+	calls  map[string]*call // without a result, or with an unknown one that nobody settled
+	open   []string         // calls without a result, oldest first
+	number int              // of the newest call
+	seen   map[string]string
+	roots  map[string]string // of seen: the call that showed the file
+	todo   []tool.Todo
+	grants []policy.Rule
+	out    map[part]bool // quarantined
+	turn   Turn
+	spent  model.Usage
+	cost   int64
+	guard  guard
+	load   load
+	shares map[string][]int // of estimates, by model, that it reported last, oldest first
 }
 
 // An Exchange is something said and, where the model said it and asked for
 // calls, what came of them.
 type Exchange struct {
 	Message model.Message  `json:"message"`
+	Asked   bool           `json:"asked,omitempty"`   // they are a person's words
 	Results []*tool.Result `json:"results,omitempty"` // one for each of Message.Calls(), nil while there is none
 
 	Mentions []string `json:"mentions,omitempty"` // files that the user named in Message (see package mention)
@@ -70,7 +72,9 @@ type call struct {
 	Allowed     bool            `json:"allowed"`
 	Started     bool            `json:"started"`
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
-	Unknown     bool            `json:"unknown"` // it has its result, which says that
+	By          string          `json:"by,omitempty"`     // the rule that decided last
+	Reason      string          `json:"reason,omitempty"` // ... and why
+	Unknown     bool            `json:"unknown"`          // it has its result, which says that
 }
 
 type part struct {
@@ -103,10 +107,6 @@ func (s *State) RuleDigest(path string) string { return s.rules[path].Digest }
 
 // RulePaths returns the rule files that are known now, sorted.
 func (s *State) RulePaths() []string { return slices.Sorted(maps.Keys(s.rules)) }
-
-// Handoff returns what the last compaction keeps of all that is not in the talk
-// any more, "" if there was none.
-func (s *State) Handoff() string { return s.handoff }
 
 // Talk returns what was said since the last compaction, oldest first. The caller
 // must not change it.

@@ -171,7 +171,7 @@ func (t *transport) fault(r refusal) (err error, again bool) {
 		}
 		return &model.Unavailable{After: after, Busy: slices.Contains(busy, r.status), Err: fmt.Errorf("%s: %s (HTTP %d)", t.shown(), r.words, r.status)}, true
 	}
-	return final(bad), false
+	return bad, false
 }
 
 // elsewhere returns where a redirect leads, without what may be secret in it.

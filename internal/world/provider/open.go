@@ -54,7 +54,10 @@ func Open(o Options) (model.Provider, model.Info, error) {
 		if err != nil {
 			return nil, info, err
 		}
-		return p, info, nil
+		if w := p.Window(); w > 0 {
+			info.Window, info.MaxOutput, info.Known = w, w/8, true
+		}
+		return fitting(p, info), info, nil
 	}
 	if o, err = o.settle(); err != nil {
 		return nil, info, err

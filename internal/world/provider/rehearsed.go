@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,6 +30,7 @@ type Rehearsed struct {
 	mu       sync.Mutex
 	begun    bool
 	next     int
+	told     int // handoffs that were given
 	captures map[string]string
 }
 
@@ -74,6 +76,9 @@ func (r *Rehearsed) Stream(ctx context.Context, req *model.Request) iter.Seq2[mo
 func (r *Rehearsed) answer(req *model.Request) (step, []model.Part, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if req.Purpose == model.Handoff {
+		return r.handoff(req)
+	}
 	if !r.begun {
 		r.begun = true
 		r.catchUp(req)
@@ -108,9 +113,32 @@ func (r *Rehearsed) answer(req *model.Request) (step, []model.Part, error) {
 	return s, parts, nil
 }
 
+// handoff takes the first answer to a request for one that is left and expects
+// what req is.
+func (r *Rehearsed) handoff(req *model.Request) (step, []model.Part, error) {
+	for ; r.told < len(r.script.handoffs); r.told++ {
+		s, captures := r.script.handoffs[r.told], maps.Clone(r.captures)
+		if slices.ContainsFunc(s.expects, func(x expectation) bool { return !x.match(req, captures) }) {
+			continue
+		}
+		parts, err := r.parts(s, captures)
+		r.told++
+		return s, parts, err
+	}
+	return step{}, nil, &model.BadRequest{
+		Reason: "script " + r.script.name + " has no handoff for this request",
+		Hint:   "add one to it, or let what the log proves stand alone",
+	}
+}
+
+// Window returns how many tokens a request and its reply may have, 0 where the
+// script does not say.
+func (r *Rehearsed) Window() int { return r.script.window }
+
 // catchUp skips the steps that req shows as played, for what they captured. A
-// reply that asked again played none.
+// reply that asked again played none. What was compacted is only counted.
 func (r *Rehearsed) catchUp(req *model.Request) {
+	r.next = req.Before
 	for i, m := range req.Messages {
 		if m.Role != model.Assistant {
 			continue

@@ -17,9 +17,11 @@ const maxScript = 8 << 20
 
 // A script is a parsed rehearsal: the replies of the model, in order.
 type script struct {
-	name  string
-	retry bool // in every step
-	steps []step
+	name     string
+	retry    bool // in every step
+	window   int  // tokens; 0 is no limit
+	steps    []step
+	handoffs []step // the answers to requests for a handoff
 }
 
 // A step is one reply and what the request must look like before it is given.
@@ -83,15 +85,19 @@ func parseScript(name string, src []byte) (*script, error) {
 			line += 1 + strings.Count(string(f.Data), "\n")
 			continue
 		}
-		if word != "step" {
-			return nil, fmt.Errorf("script %s:%d: file %q is not a step", name, line, f.Name)
+		if word != "step" && word != "handoff" {
+			return nil, fmt.Errorf("script %s:%d: file %q is not a step or a handoff", name, line, f.Name)
 		}
 		st, err := parseStep(line, f.Data, names)
 		if err != nil {
 			return nil, fmt.Errorf("script %s:%w", name, err)
 		}
 		st.label = strings.TrimSpace(label)
-		s.steps = append(s.steps, st)
+		if word == "step" {
+			s.steps = append(s.steps, st)
+		} else {
+			s.handoffs = append(s.handoffs, st)
+		}
 		line += 1 + strings.Count(string(f.Data), "\n")
 	}
 	if len(s.steps) == 0 {
@@ -107,11 +113,19 @@ func (s *script) parseAll(line int, body []byte) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.key != "retry" {
-			return fmt.Errorf("%d: %s: not for all steps: only retry is", e.line, e.key)
+		switch e.key {
+		case "retry":
+			s.retry, err = parseRetry(e.value)
+		case "window":
+			s.window, err = strconv.Atoi(e.value)
+			if err == nil && (s.window < 1 || s.window > maxTokens) {
+				err = fmt.Errorf("%d tokens are no window", s.window)
+			}
+		default:
+			return fmt.Errorf("%d: %s: not for all steps: only retry and window are", e.line, e.key)
 		}
-		if s.retry, err = parseRetry(e.value); err != nil {
-			return fmt.Errorf("%d: retry: %w", e.line, err)
+		if err != nil {
+			return fmt.Errorf("%d: %s: %w", e.line, e.key, err)
 		}
 	}
 	return nil

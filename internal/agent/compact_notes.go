@@ -1,0 +1,132 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/decide/prompt"
+)
+
+// byCode is the By of notes where no model's were taken: what the log proves
+// stands alone.
+const byCode = "code"
+
+// A judgement is what a model wrote of the stretch that is compacted.
+type judgement struct {
+	notes   []event.Note
+	found   []event.Constrained // what the person forbade or required, in their words
+	by      string
+	refused []string
+	usage   model.Usage
+	cost    int64
+}
+
+// takeNotes asks the model for notes on what is compacted, up to an event. What it
+// writes is held against the log; what does not hold is asked for once more, and
+// then left out. Where it cannot be asked, code alone keeps the record. Only the
+// end of ctx and the journal are errors.
+func (a *Agent) takeNotes(ctx context.Context, q squeeze, through int64) (judgement, error) {
+	j := judgement{by: byCode}
+	if q.alone {
+		return j, nil
+	}
+	for _, request := range prompt.Handoff(a.state, through, q.hint, q.piece) {
+		if err := a.noteOn(ctx, &j, request, through); err != nil {
+			if ctx.Err() != nil {
+				return j, context.Cause(ctx)
+			}
+			j.refused = append(j.refused, err.Error())
+			break
+		}
+	}
+	for i := range j.notes {
+		j.notes[i].ID = a.state.NextNote(i)
+	}
+	if len(j.notes) > 0 {
+		j.by = a.speaker().Model.Name
+	}
+	return j, nil
+}
+
+// noteOn adds what the model writes of one piece.
+func (a *Agent) noteOn(ctx context.Context, j *judgement, request *model.Request, through int64) error {
+	reply, err := a.consult(ctx, j, request)
+	if err != nil {
+		return err
+	}
+	read := prompt.ReadHandoff(a.state, through, reply)
+	j.refused = append(j.refused, read.Complaints...)
+	if len(read.Complaints) > 0 && !read.Useless {
+		again := *request
+		again.Messages = append(slices.Clone(request.Messages),
+			model.Message{Role: model.Assistant, Parts: []model.Part{model.Text{Text: reply.Message.Text()}}},
+			model.Message{Role: model.User, Parts: []model.Part{model.Text{
+				Text: "This does not hold:\n" + strings.Join(read.Complaints, "\n") + "\nWrite the whole object again, without what does not hold.",
+			}}})
+		if reply, err = a.consult(ctx, j, &again); err != nil {
+			return err
+		}
+		if second := prompt.ReadHandoff(a.state, through, reply); len(second.Notes)+len(second.Constraints) > 0 || !second.Useless {
+			j.refused = append(j.refused, second.Complaints...)
+			if len(second.Notes) >= len(read.Notes) {
+				read = second
+			}
+		}
+	}
+	for _, n := range read.Notes {
+		if !slices.ContainsFunc(j.notes, func(o event.Note) bool { return o.Kind == n.Kind && o.Text == n.Text }) {
+			j.notes = append(j.notes, n)
+		}
+	}
+	j.found = append(j.found, read.Constraints...)
+	return nil
+}
+
+// consult asks the model something beside the steps of a turn. The request is
+// recorded; of the reply nothing is shown.
+func (a *Agent) consult(ctx context.Context, j *judgement, r *model.Request) (reply model.Reply, err error) {
+	if err := ctx.Err(); err != nil {
+		return reply, err
+	}
+	info := a.speaker().Model
+	r.Model = info.Name
+	if info.MaxOutput > 0 {
+		r.MaxOutput = min(r.MaxOutput, info.MaxOutput)
+	}
+	r.Open = a.Journal.Artifact
+	sheet, err := a.sent.next(r)
+	if err != nil {
+		return reply, err
+	}
+	r.Tokens = sheet.estimate()
+	if err := a.send(r, sheet); err != nil {
+		return reply, err
+	}
+	for delta, err := range a.speaker().Provider.Stream(ctx, r) {
+		if err != nil {
+			return reply, err
+		}
+		switch d := delta.(type) {
+		case model.Waiting:
+			a.observe(Typing{d})
+		case model.Reply:
+			reply = d
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return reply, err
+	}
+	if reply.Stop == "" {
+		return reply, &model.Unavailable{Err: errors.New("the provider's stream ended without a reply")}
+	}
+	j.usage = j.usage.Plus(reply.Usage)
+	j.cost += info.Cost(reply.Usage)
+	return reply, nil
+}
+
+// propose records the constraints that a model found in the person's words.
+func (a *Agent) propose(found []event.Constrained) error { return nil }

@@ -1,0 +1,209 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+)
+
+// A past is what compactions keep of all that is not in the talk any more.
+type past struct {
+	Through int64        `json:"through,omitempty"` // all events up to it are out of the talk
+	Handoff string       `json:"handoff,omitempty"`
+	Notes   []event.Note `json:"notes,omitempty"`   // of all compactions, oldest first
+	Replies int          `json:"replies,omitempty"` // that were in the talk
+	Seq     int64        `json:"seq,omitempty"`     // of the newest compaction ...
+	After   int          `json:"after,omitempty"`   // ... what it came to, in tokens ...
+	Steps   int          `json:"steps,omitempty"`   // ... and the replies since
+	Ceiling int          `json:"ceiling,omitempty"` // the least that the model found too long, in tokens; 0 if nothing yet
+}
+
+// Handoff returns what the last compaction keeps of all that is not in the talk
+// any more, "" if there was none.
+func (s *State) Handoff() string { return s.past.Handoff }
+
+// Through returns the newest event that is not in the talk any more, 0 if none is
+// gone.
+func (s *State) Through() int64 { return s.past.Through }
+
+// Notes returns what was judged at compactions, oldest first. The caller must not
+// change it.
+func (s *State) Notes() []event.Note { return s.past.Notes }
+
+// NextNote returns the id of the i-th note, from 0, of the next compaction.
+func (s *State) NextNote(i int) string { return fmt.Sprintf("n%d", len(s.past.Notes)+1+i) }
+
+// Before returns how many replies are not in the talk any more.
+func (s *State) Before() int { return s.past.Replies }
+
+// Compacted returns what the newest compaction came to, in tokens of the next
+// request, and how many replies came since; both are 0 if there was none.
+func (s *State) Compacted() (after, steps int) {
+	if s.past.Seq == 0 {
+		return 0, 0
+	}
+	return s.past.After, s.past.Steps
+}
+
+// Ceiling returns the least, in estimated tokens, that the model has found too
+// long; 0 if nothing yet.
+func (s *State) Ceiling() int { return s.past.Ceiling }
+
+// Facts returns what the log proves. The caller must not change it.
+func (s *State) Facts() *Facts { return &s.facts }
+
+// Compact returns the state after a compaction that is not recorded yet. s stays
+// as it is.
+func (s *State) Compact(b event.Compacted) *State {
+	next := *s
+	next.seen, next.roots = maps.Clone(s.seen), maps.Clone(s.roots)
+	next.talk = slices.Clone(s.talk)
+	next.past.Notes = slices.Clip(s.past.Notes)
+	next.facts = s.facts.clone()
+	next.calls = make(map[string]*call, len(s.calls))
+	for id, c := range s.calls {
+		copied := *c
+		next.calls[id] = &copied
+	}
+	next.seq++
+	next.applyCompacted(next.seq, b)
+	return &next
+}
+
+func (s *State) checkCompacted(seq int64, b event.Compacted) error {
+	switch {
+	case b.Through >= seq:
+		return fmt.Errorf("it stands for events up to %d, which are not before it", b.Through)
+	case b.Through < s.past.Through:
+		return fmt.Errorf("it stands for events up to %d, and one before it for those up to %d", b.Through, s.past.Through)
+	}
+	return s.noneOpen()
+}
+
+// applyCompacted shortens what b prunes and drops what its handoff stands for.
+func (s *State) applyCompacted(seq int64, b event.Compacted) {
+	s.shorten(b.Pruned)
+	if b.Through > s.past.Through {
+		s.drop(b.Through)
+	}
+	if b.Handoff != "" {
+		s.past.Handoff = b.Handoff
+	}
+	s.past.Notes = append(s.past.Notes, b.Notes...)
+	s.past.Seq, s.past.After, s.past.Steps = seq, b.After, 0
+	if b.Trigger == ByOverflow && (s.past.Ceiling == 0 || b.Before < s.past.Ceiling) {
+		s.past.Ceiling = b.Before
+	}
+	s.turn.Usage = s.turn.Usage.Plus(b.Usage)
+	s.turn.Cost += b.Cost
+	s.spent = s.spent.Plus(b.Usage)
+	s.cost += b.Cost
+}
+
+// Why a compaction is made: its Trigger.
+const (
+	ByThreshold = "threshold" // the next request would be near the limit
+	ByPerson    = "person"
+	ByOverflow  = "overflow" // the model found a request too long
+)
+
+// drop takes out of the talk what was said up to an event, but for the person's
+// newest words where the work on them goes on. Rule files that changed since take
+// their place in the layer, and of files the model knows only what the talk still
+// shows.
+func (s *State) drop(through int64) {
+	first := slices.IndexFunc(s.talk, func(x Exchange) bool { return x.Message.Seq > through })
+	if first < 0 {
+		first = len(s.talk)
+	}
+	for _, c := range s.calls { // only unknown ones are left
+		c.Exchange = -1
+	}
+	var kept []Exchange
+	gone, rest := s.talk[:first], s.talk[first:]
+	if words := lastAsked(gone); words >= 0 && (s.turn.Open || s.turn.Early) && lastAsked(rest) < 0 {
+		kept = append(kept, gone[words])
+	}
+	for _, x := range gone {
+		if x.Message.Role == model.Assistant {
+			s.past.Replies++
+		}
+	}
+	s.talk = append(kept, rest...)
+	s.past.Through = through
+	shown := make(map[string]bool)
+	for _, x := range s.talk {
+		for _, c := range x.Message.Calls() {
+			shown[c.ID] = true
+		}
+	}
+	s.forget(func(call string) bool { return !shown[call] })
+	s.layer = nil
+	for _, path := range s.RulePaths() {
+		s.layer = append(s.layer, s.rules[path])
+	}
+}
+
+func lastAsked(talk []Exchange) int {
+	for i := len(talk) - 1; i >= 0; i-- {
+		if talk[i].Asked {
+			return i
+		}
+	}
+	return -1
+}
+
+// forget drops the files that the model knows from calls that are gone: they must
+// be read again.
+func (s *State) forget(gone func(call string) bool) {
+	for _, path := range slices.Sorted(maps.Keys(s.seen)) {
+		if gone(s.roots[path]) {
+			delete(s.seen, path)
+			delete(s.roots, path)
+			s.facts.forgot(path)
+		}
+	}
+	if len(s.seen) == 0 {
+		s.seen, s.roots = nil, nil
+	}
+}
+
+// shorten puts the shorter forms of calls in their place. Neither the messages
+// nor the results that the events hold are changed.
+func (s *State) shorten(pruned []event.Pruned) {
+	if len(pruned) == 0 {
+		return
+	}
+	shorter := make(map[string]event.Pruned)
+	for _, p := range pruned {
+		shorter[p.Call] = p
+	}
+	for i := range s.talk {
+		x := &s.talk[i]
+		x.Results = slices.Clone(x.Results)
+		x.Message.Parts = slices.Clone(x.Message.Parts)
+		n := 0
+		for at, part := range x.Message.Parts {
+			c, ok := part.(model.Call)
+			if !ok {
+				continue
+			}
+			if p, ok := shorter[c.ID]; ok {
+				if p.Text != "" && x.Results[n] != nil {
+					r := *x.Results[n]
+					r.Text, r.Media = p.Text, nil
+					x.Results[n] = &r
+				}
+				if p.Args != nil {
+					c.Args, c.Malformed, c.Raw = p.Args, "", nil
+					x.Message.Parts[at] = c
+				}
+			}
+			n++
+		}
+	}
+	s.forget(func(call string) bool { return shorter[call].Text != "" })
+}
