@@ -83,6 +83,7 @@ func unwrapError(text []byte) (words, code string) {
 	var body struct {
 		Error, Message, Detail json.RawMessage
 		Type, Code             any
+		Metadata               loose[struct{ Raw string }] // of a router: what the provider behind it said
 	}
 	if json.Unmarshal(text, &body) != nil {
 		return "", ""
@@ -99,6 +100,13 @@ func unwrapError(text []byte) (words, code string) {
 			}
 		}
 	}
+	if behind := body.Metadata.is; behind != nil && behind.Raw != "" {
+		inner, its := unwrapError([]byte(behind.Raw))
+		if inner == "" {
+			inner = behind.Raw
+		}
+		words, code = words+": "+inner, strings.TrimSpace(code+" "+its)
+	}
 	for _, c := range []any{body.Type, body.Code} {
 		if c != nil {
 			code = strings.TrimSpace(fmt.Sprintf("%s %v", code, c))
@@ -107,12 +115,19 @@ func unwrapError(text []byte) (words, code string) {
 	return words, code
 }
 
-// overflowRE knows how servers say that a request is too long for the model.
-var overflowRE = pattern(`(?i)context_length_exceeded|model_context_window_exceeded|` +
-	`(maximum|max) context|context (length|window|size|limit)|` +
-	`(prompt|input|request|messages?) (is |are |was )?too (long|large|many tokens)|` +
-	`too many (input |prompt )?tokens|exceeds? the (available |model'?s? )?(context|maximum (number of )?(input )?tokens)|` +
-	`input token count.{0,40}exceeds|reduce the length of (the|your) (messages|prompt|input)|request_too_large`)
+// overflowRE knows how servers say that a request is too long for the model; its
+// test says which does so where. throttledRE knows those that say so of a rate.
+var (
+	overflowRE = pattern(`(?i)context_length_exceeded|model_context_window_exceeded|exceed_context_size|request_too_large|` +
+		`(maximum|max) context|context (length|window|size|limit)|maximum prompt length|` +
+		`(prompt|input|request|messages?) (is |are |was )?too (long|large|many tokens)|` +
+		`too many (input |prompt )?tokens|tokens in request more than|(prompt|input|request) exceeds (the )?max|` +
+		`exceeds? the (available |model'?s? )?(context|maximum (allowed )?((number|length) of |input length of )?(input )?tokens?|maximum allowed input)|` +
+		`input tokens? (count|exceed).{0,60}(exceeds|supports up to|limit)|exceeded model token limit|` +
+		`range of input length should be|context the overflows|max_tokens must be at least 1, got -|` +
+		`extra usage is required for long context|reduce the length of (the|your) (messages|prompt|input)`)
+	throttledRE = pattern(`(?i)throttl|rate.?limit|(tokens|requests) per (minute|day|hour)|please wait`)
+)
 
 // brokeRE knows how servers say that an account is out of money, which no
 // waiting mends.
@@ -189,12 +204,13 @@ func elsewhere(h http.Header) string {
 // it.
 func (r refusal) overflows(said string) bool {
 	switch r.status {
-	case http.StatusTooManyRequests:
-		return strings.Contains(strings.ToLower(said), "request too large")
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
+	case http.StatusTooManyRequests, http.StatusForbidden:
+		low := strings.ToLower(said)
+		return strings.Contains(low, "request too large") || strings.Contains(low, "usage is required for long context")
+	case http.StatusUnauthorized, http.StatusNotFound:
 		return false
 	}
-	return overflowRE().MatchString(said)
+	return overflowRE().MatchString(said) && !throttledRE().MatchString(said)
 }
 
 // streamStatus returns the status that would go with an error which a stream

@@ -130,7 +130,7 @@ func (l *responsesListener) hear(f frame) ([]model.Delta, error) {
 		}
 		return nil, fmt.Errorf("an event of the stream: %w", err)
 	}
-	if e.Type == "" {
+	if e.Type == "" || f.name == "error" { // whose data may have a type of its own
 		e.Type = f.name
 	}
 	switch e.Type {
