@@ -56,7 +56,13 @@ func (u *UI) NextLine(ctx context.Context) (string, error) {
 	}
 	ctx, cancel := u.until(ctx)
 	defer cancel()
-	return u.input.line(ctx, false)
+	line, err := u.input.line(ctx, false)
+	if err == nil {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.enqueue(u.view.typed)
+	}
+	return line, err
 }
 
 // continued reports whether line ends in an odd number of backslashes, and

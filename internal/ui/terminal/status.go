@@ -19,6 +19,7 @@ const statusEvery = time.Second
 type status struct {
 	running []string      // calls, in the order of their starts
 	wait    model.Waiting // that the model asked for, until something comes of it
+	above   bool          // its countdown is the row above the cursor
 	told    []string      // calls that got their remark
 	next    time.Time
 	shown   bool
@@ -42,7 +43,7 @@ func (v *view) started(id string) {
 
 // waits begins to count down to the end of a wait.
 func (v *view) waits(d model.Waiting) {
-	if v.showsStatus() && !v.o.Stream {
+	if v.showsStatus() {
 		v.status.wait, v.status.next = d, v.o.Now()
 	}
 }
@@ -71,12 +72,39 @@ func (v *view) tick() {
 	case v.open != nowhere:
 	case v.o.Stream:
 		v.tellRunning(now)
+		v.countAbove(now)
 	default:
 		line := v.statusLine(now)
 		v.write(progress, dim, line)
 		v.open, v.status.shown = nowhere, v.err == nil
 	}
 }
+
+// countAbove counts a wait down where a person may be typing: on a row of its own,
+// which is written again above what they type. After any other line it begins a
+// row anew.
+func (v *view) countAbove(now time.Time) {
+	if v.status.wait.Until.IsZero() || len(v.status.running) > 0 {
+		return
+	}
+	line := v.statusLine(now)
+	if v.status.above {
+		if v.o.Color {
+			line = "\x1b[" + string(dim) + "m" + line + "\x1b[0m"
+		}
+		v.put(v.o.Progress, "\x1b7\x1b[A\r\x1b[K"+line+"\x1b8")
+	} else {
+		v.write(progress, dim, line)
+		v.write(progress, normal, "\n")
+	}
+	v.status.above = true
+	if !v.status.wait.Until.After(now) { // the row stays as it is
+		v.status.wait = model.Waiting{}
+	}
+}
+
+// typed notes that a person has ended a line, which moved the cursor.
+func (v *view) typed() { v.status.above = false }
 
 func (v *view) tellRunning(now time.Time) {
 	for _, id := range v.status.running {

@@ -69,6 +69,29 @@ func TestStatus(t *testing.T) {
 			u.Observe(replied(model.Usage{}, 0, model.End, model.Text{Text: "Hi."}))
 			pass(time.Hour)
 		}, "· waiting 3s, until 00:00:03: busy\n· asking again in 3s (Ctrl-C stops)\r␛[K· asking again in 2s (Ctrl-C stops)\r␛[K· asking again in 1s (Ctrl-C stops)\r␛[K· asking again\r␛[K· asking again\r␛[KHi.\n"},
+		{"a wait while a person may type", Options{Live: true, Width: 40, Stream: true}, func(u *UI) {
+			u.Observe(agent.Typing{Delta: model.Waiting{Until: time.Now().Add(4 * time.Second), Why: "busy"}})
+			pass(1*time.Second + time.Millisecond)
+			u.Say("the model hears that")
+			pass(2 * time.Second)
+			pass(time.Hour) // it stays at its end
+			u.Observe(replied(model.Usage{}, 0, model.End, model.Text{Text: "Hi."}))
+		}, "· waiting 4s, until 00:00:04: busy\n· asking again in 4s (Ctrl-C stops)\n\x1b7\x1b[A\r␛[K· asking again in 3s (Ctrl-C stops)\x1b8" +
+			"· the model hears that\n· asking again in 2s (Ctrl-C stops)\n\x1b7\x1b[A\r␛[K· asking again in 1s (Ctrl-C stops)\x1b8\x1b7\x1b[A\r␛[K· asking again\x1b8Hi.\n"},
+		{"a wait of a person who types", Options{Live: true, Width: 40, Stream: true}, func(u *UI) {
+			u.Observe(agent.Typing{Delta: model.Waiting{Until: time.Now().Add(2 * time.Second), Why: "busy"}})
+			pass(time.Millisecond)
+			u.do(context.Background(), u.view.typed)
+			pass(2 * time.Second)
+		}, "· waiting 2s, until 00:00:02: busy\n· asking again in 2s (Ctrl-C stops)\n· asking again in 1s (Ctrl-C stops)\n\x1b7\x1b[A\r␛[K· asking again\x1b8"},
+		{"a wait in a narrow window", Options{Live: true, Width: 20, Stream: true, Color: false}, func(u *UI) {
+			u.Observe(agent.Typing{Delta: model.Waiting{Until: time.Now().Add(2 * time.Second), Why: "busy"}})
+			pass(time.Second)
+		}, "· waiting 2s, until\n    00:00:02: busy\n· asking again in …\n\x1b7\x1b[A\r␛[K· asking again in …\x1b8"},
+		{"a wait on a terminal that obeys nothing", Options{Width: 40, Stream: true}, func(u *UI) {
+			u.Observe(agent.Typing{Delta: model.Waiting{Until: time.Now().Add(3 * time.Second), Why: "busy"}})
+			pass(time.Hour)
+		}, "· waiting 3s, until 00:00:03: busy\n"},
 		{"a wait of a program", Options{}, func(u *UI) {
 			u.Observe(agent.Typing{Delta: model.Waiting{Until: time.Now().Add(3 * time.Second), Why: "busy"}})
 			pass(time.Hour)

@@ -296,6 +296,7 @@ func (v *view) write(to port, st style, s string) {
 		return
 	}
 	v.erase()
+	v.status.above = false
 	if v.open != to && v.open != nowhere {
 		v.fresh()
 	}
