@@ -61,20 +61,16 @@ func (a *Agent) noteOn(ctx context.Context, j *judgement, request *model.Request
 	read := prompt.ReadHandoff(a.state, through, reply)
 	j.refused = append(j.refused, read.Complaints...)
 	if len(read.Complaints) > 0 && !read.Useless {
-		again := *request
-		again.Messages = append(slices.Clone(request.Messages),
-			model.Message{Role: model.Assistant, Parts: []model.Part{model.Text{Text: reply.Message.Text()}}},
-			model.Message{Role: model.User, Parts: []model.Part{model.Text{
-				Text: "This does not hold:\n" + strings.Join(read.Complaints, "\n") + "\nWrite the whole object again, without what does not hold.",
-			}}})
-		if reply, err = a.consult(ctx, j, &again); err != nil {
+		second, err := a.complain(ctx, j, request, reply, read.Complaints, through)
+		if err != nil && ctx.Err() != nil {
 			return err
 		}
-		if second := prompt.ReadHandoff(a.state, through, reply); len(second.Notes)+len(second.Constraints) > 0 || !second.Useless {
-			j.refused = append(j.refused, second.Complaints...)
-			if len(second.Notes) >= len(read.Notes) {
-				read = second
-			}
+		if err != nil {
+			second.Complaints = []string{err.Error()}
+		}
+		j.refused = append(j.refused, second.Complaints...)
+		if len(second.Notes)+len(second.Constraints) >= len(read.Notes)+len(read.Constraints) {
+			read = second
 		}
 	}
 	for _, n := range read.Notes {
@@ -84,6 +80,23 @@ func (a *Agent) noteOn(ctx context.Context, j *judgement, request *model.Request
 	}
 	j.found = append(j.found, read.Constraints...)
 	return nil
+}
+
+// complain asks once more for what did not hold.
+func (a *Agent) complain(ctx context.Context, j *judgement, request *model.Request, reply model.Reply, why []string, through int64) (prompt.Reading, error) {
+	again := *request
+	again.Messages = slices.Clone(request.Messages)
+	if text := strings.TrimSpace(reply.Message.Text()); text != "" {
+		again.Messages = append(again.Messages, model.Message{Role: model.Assistant, Parts: []model.Part{model.Text{Text: text}}})
+	}
+	again.Messages = append(again.Messages, model.Message{Role: model.User, Parts: []model.Part{model.Text{
+		Text: "This does not hold:\n" + strings.Join(why, "\n") + "\nWrite the whole object again, without what does not hold.",
+	}}})
+	second, err := a.consult(ctx, j, &again)
+	if err != nil {
+		return prompt.Reading{}, err
+	}
+	return prompt.ReadHandoff(a.state, through, second), nil
 }
 
 // consult asks the model something beside the steps of a turn. The request is

@@ -215,7 +215,7 @@ func (s shape) takes(kind unstable.Kind) bool {
 	switch s {
 	case asNumber:
 		return kind == unstable.Integer
-	case asAmount:
+	case asAmount, asShare:
 		return kind == unstable.String || kind == unstable.Integer || kind == unstable.Float
 	}
 	return kind == unstable.String

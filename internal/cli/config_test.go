@@ -102,7 +102,7 @@ func TestLoadConfig(t *testing.T) {
 	want := Settings{
 		Model: "local/qwen", Mode: policy.ModeAuto, Effort: "high",
 		Limits:  agent.Limits{Steps: 40, Tokens: 1_000_000, Cost: 250_000_000, Time: 30 * time.Minute, Parallel: 4},
-		Breaker: agent.Breaker{Failures: 5, Cooldown: time.Minute},
+		Breaker: agent.Breaker{Failures: 5, Cooldown: time.Minute}, CompactAt: 80,
 		Rules: []policy.Rule{
 			rule(t, "Bash(go test ./...)", policy.Allow, policy.FromUser),
 			rule(t, "Write(go.mod)", policy.Ask, policy.FromUser),
@@ -131,7 +131,7 @@ func TestLoadConfig(t *testing.T) {
 		"model = local/qwen (F:1)", "fallback =  (default)", "mode = auto (F:2)", "effort = high (F:3)",
 		"limits.steps = 40 (F:6)", "limits.tokens = 1000000 (F:7)", "limits.cost = 2.50 (F:8)",
 		"limits.timeout = 30m0s (F:9)", "limits.parallel = 4 (F:10)",
-		"breaker.failures = 5 (F:13)", "breaker.cooldown = 1m0s (F:14)",
+		"breaker.failures = 5 (F:13)", "breaker.cooldown = 1m0s (F:14)", "compact_at = 0.8 (default)",
 		"rules.allow = Bash(go test ./...) (F:17)", "rules.ask = Write(go.mod) (F:18)",
 		"rules.deny = Read(.env) (F:19)", "rules.deny = Write(.git/**) (F:19)",
 		"env.pass = GH_TOKEN, MY_VAR (F:22)", "edit_format = replace (default)", "bash.timeout = 5m0s (F:25)", "bash.covered = answer (default)", "require_sandbox = no (default)",
@@ -161,7 +161,7 @@ func TestDefaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := Settings{
 				Mode: policy.ModeAsk, Limits: agent.Limits{Parallel: 8},
-				Breaker: agent.Breaker{Failures: 3, Cooldown: 300 * time.Second},
+				Breaker: agent.Breaker{Failures: 3, Cooldown: 300 * time.Second}, CompactAt: 80,
 			}
 			c := load(t, from)
 			if d := cmp.Diff(want, c.Settings, cmpopts.EquateEmpty()); d != "" {

@@ -300,7 +300,7 @@ func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []to
 			Version: fullVersion(), Model: r.model.Name, Mode: string(r.settings.Mode),
 		},
 		Effort: r.settings.Effort, Policy: r.settings.Policy(),
-		Limits: r.settings.Limits, Breaker: r.settings.Breaker,
+		Limits: r.settings.Limits, Breaker: r.settings.Breaker, CompactAt: r.settings.CompactAt,
 		Rules:   r.rules,
 		Observe: r.observer(s, o),
 		News:    func() string { return toolbox.News(r.host) },

@@ -15,9 +15,12 @@ type Settings struct {
 	Effort   string // of reasoning: "", low, medium, high
 	Limits   agent.Limits
 	Breaker  agent.Breaker
-	Rules    []policy.Rule // of the user and of a trusted project
-	Pass     []string      // names of variables that commands get beside the usual ones
-	Bash     Bash
+
+	CompactAt int // hundredths of what the model takes at which a session is made shorter for it
+
+	Rules []policy.Rule // of the user and of a trusted project
+	Pass  []string      // names of variables that commands get beside the usual ones
+	Bash  Bash
 
 	RequireSandbox bool // run no command that nothing holds
 
@@ -47,6 +50,7 @@ func defaultSettings() Settings {
 	return Settings{
 		Mode:      policy.ModeAsk,
 		Limits:    agent.Limits{Parallel: 8},
+		CompactAt: 80,
 		Breaker:   agent.Breaker{Failures: 3, Cooldown: 300 * time.Second},
 		Providers: make(map[string]Provider),
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -25,11 +26,12 @@ const (
 	asSpan                // a string that is a duration
 	asAmount              // dollars, as a string or a number
 	asList                // an array of strings
+	asShare               // a number below one, or a string that is one
 	asRules               // an array of strings, or of tables with examples
 )
 
 func (s shape) String() string {
-	return [...]string{"a string", "a whole number", `a duration such as "90s"`, `an amount in dollars such as "1.50"`, "an array of strings", "an array of rules"}[s]
+	return [...]string{"a string", "a whole number", `a duration such as "90s"`, `an amount in dollars such as "1.50"`, "an array of strings", `a share such as 0.8`, "an array of rules"}[s]
 }
 
 // An item is one text of a setting and where it was written.
@@ -73,6 +75,8 @@ func knobs() []knob {
 		countKnob("breaker.failures", 1, 1000, func(s *Settings) *int { return &s.Breaker.Failures }),
 		scalarKnob("breaker.cooldown", asSpan, func(s *Settings) *time.Duration { return &s.Breaker.Cooldown }, parseSpan, showSpan,
 			func(s *Settings, next time.Duration) bool { return next > s.Breaker.Cooldown }),
+
+		scalarKnob("compact_at", asShare, func(s *Settings) *int { return &s.CompactAt }, parseShare, showShare, nil),
 
 		rulesKnob(policy.Allow), rulesKnob(policy.Ask), rulesKnob(policy.Deny),
 		passKnob(),
@@ -319,6 +323,18 @@ func showEditFormat(patch bool) string {
 	}
 	return "replace"
 }
+
+// parseShare reads a share such as 0.8 as hundredths. Below 0.3 a session would be
+// made shorter at every other step, above 0.95 too late.
+func parseShare(text string) (int, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if n := int(math.Round(100 * f)); err == nil && n >= 30 && n <= 95 {
+		return n, nil
+	}
+	return 0, fmt.Errorf("%q is not a share from 0.3 to 0.95", text)
+}
+
+func showShare(n int) string { return strconv.FormatFloat(float64(n)/100, 'f', -1, 64) }
 
 func parseCovered(text string) (bool, error) {
 	return text == "run", oneOf(text, "answer", "run")

@@ -5,6 +5,7 @@ import "strings"
 // slashHelp answers /help.
 const slashHelp = `/help         says this
 /rules        says what you allowed for this session
+/compact [HINT]  makes the session shorter for the model; HINT says what to keep in mind
 /exit, /quit  end the session, as Ctrl-D does
 //TEXT        says TEXT to the model with one slash before it
 @PATH         in a text names a file or a directory: @a.go, @a.go:10-20, @dir/, @"a b.txt"
@@ -12,8 +13,11 @@ A line that ends in \ goes on in the next. Ctrl-C stops a turn.
 What is decided about a call, sessions and settings: belay --help`
 
 // slashed tells a word for Belay, a line of its own such as /help, from a text for
-// the model, which it returns as it is sent.
+// the model, which it returns as it is sent. Of /compact the text is the hint.
 func slashed(line string) (word, text string) {
+	if first, rest, _ := strings.Cut(strings.TrimSpace(line), " "); first == "/compact" {
+		return first, strings.TrimSpace(rest)
+	}
 	if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "/"); ok && !strings.ContainsAny(rest, "/ \t\n") {
 		return "/" + rest, ""
 	}

@@ -72,6 +72,10 @@ func (t *talking) listen(ctx context.Context) (string, error) {
 		t.idle = 0
 		word, text := slashed(goal)
 		switch {
+		case word == "/compact":
+			if err := t.compactNow(ctx, text); err != nil {
+				return "", err
+			}
 		case word != "":
 			if t.obey(word) {
 				return "", io.EOF
@@ -104,6 +108,11 @@ func (t *talking) steer(ctx context.Context) string {
 		switch {
 		case err != nil:
 			return ""
+		case word == "/compact":
+			if !t.agent.CompactSoon(text) {
+				return line
+			}
+			t.ui.Say("that happens before its next step")
 		case word != "":
 			if t.obey(word) {
 				t.ui.Say("the session ends with this turn; Ctrl-C stops it")

@@ -97,7 +97,11 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 		if rng.IntN(4) == 0 {
 			return event.Switched{To: "openai/b", Why: "busy"}
 		}
-		return event.Compacted{Through: int64(rng.IntN(int(s.Seq()))), Handoff: "Goal: x"}
+		return event.Compacted{
+			Through: int64(rng.IntN(int(s.Seq()))), Handoff: []string{"Goal: x", ""}[rng.IntN(2)], Before: rng.IntN(99), After: 9,
+			Trigger: []string{ByOverflow, ByPerson}[rng.IntN(2)], Notes: []event.Note{{ID: s.NextNote(0), Kind: "goal", Text: "x"}},
+			Pruned: []event.Pruned{{Call: callID(1 + rng.IntN(s.number+1)), Text: "short", Args: json.RawMessage(`{}`)}},
+		}
 	}
 	return event.Stopped{Reason: "end"}
 }

@@ -31,8 +31,12 @@ func (t *turn) begin(at time.Time) {
 
 func (t *turn) reply(b event.Replied) {
 	t.steps++
-	t.usage = t.usage.Plus(b.Usage)
-	t.cost += b.Cost
+	t.spend(b.Usage, b.Cost)
+}
+
+func (t *turn) spend(u model.Usage, cost int64) {
+	t.usage = t.usage.Plus(u)
+	t.cost += cost
 }
 
 func (t *turn) called(tool string) {

@@ -82,6 +82,10 @@ func (v *view) recorded(e event.Event) {
 		v.turn.begin(e.Time)
 	case event.Ruled:
 		v.detail("rules " + b.Path)
+	case event.Sent:
+		if b.For == string(model.Handoff) {
+			v.info("making room: asking the model what to keep in mind")
+		}
 	case event.Replied:
 		v.replied(b)
 	case event.Planned:
@@ -102,7 +106,8 @@ func (v *view) recorded(e event.Event) {
 	case event.Switched:
 		v.say(fmt.Sprintf("%s goes on with this turn: %s", b.To, b.Why))
 	case event.Compacted:
-		v.info(fmt.Sprintf("events up to %d are now a summary for the model", b.Through))
+		v.turn.spend(b.Usage, b.Cost)
+		v.info(compacted(b))
 	case event.Stopped:
 		v.stopped(e.Time, b)
 	}
