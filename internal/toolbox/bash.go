@@ -176,8 +176,8 @@ func runScript(ctx context.Context, h *process.Host, c process.Command, out *out
 	if e.Held {
 		body += "[something it started still runs and holds its output, of which no more is read" + heldBy(e) + "]\n"
 	}
+	facts.Reports = out.seen.Reports()
 	if failing(e, c) != nil || len(failedStages(e.Stages)) > 0 {
-		facts.Reports = out.seen.Reports()
 		body += unseen(facts)
 	}
 	r := exited(e, c, body, facts)
@@ -321,7 +321,7 @@ type bashFacts struct {
 	Sum          string   `json:"output_sha256,omitempty"` // of all of it, where truncated
 	Dir          string   `json:"cwd"`
 
-	Reports []diagnostic.Report `json:"reports,omitempty"` // what a build or a test said that failed
+	Reports []diagnostic.Report `json:"reports,omitempty"` // what builds and tests said
 }
 
 func (f bashFacts) encode() json.RawMessage {
