@@ -36,6 +36,7 @@ decide/mention:
 decide/prompt:     contract decide/mention decide/policy decide/session
 decide/undo:       contract decide/session
 decide/stats:      contract decide/undo
+decide/report:     contract decide/mention
 decide/secret:
 agent:             contract decide
 world/failpoint:

@@ -76,7 +76,7 @@ repository  %s
 goal        %s
 
 `, dir, demoGoal)
-	err = r.outcome(r.agent.Turn(ctx, agent.Input{Text: demoGoal}))
+	err = r.verified(r.agent.Turn(ctx, agent.Input{Text: demoGoal}))
 	if err = errors.Join(err, r.close()); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/decide/report"
 	"github.com/belay-agent/belay/internal/decide/secret"
 	"github.com/belay-agent/belay/internal/decide/session"
 	"github.com/belay-agent/belay/internal/toolbox"
@@ -51,6 +52,8 @@ type rig struct {
 	answered  int64       // the event with the answer of a turn that was cut after it, or 0
 	unasked   atomic.Bool // something was denied for want of an approver
 	broken    error       // of the event stream
+	told      report.Log  // what was reported of so far
+	verbose   bool
 	closers   []func() error
 }
 
@@ -80,7 +83,7 @@ func (s System) open(ctx context.Context, o openOptions) (*rig, error) {
 
 // assemble does the cheapest checks first.
 func (s System) assemble(ctx context.Context, o openOptions) (r *rig, err error) {
-	r = &rig{id: o.session}
+	r = &rig{id: o.session, verbose: o.verbose}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())

@@ -183,5 +183,5 @@ func (s System) once(ctx context.Context, o runOptions, session, goal string) (e
 	if err == nil && r.schema != nil {
 		err = r.schema.insist(ctx, r)
 	}
-	return r.outcome(err)
+	return r.verified(err)
 }

@@ -93,6 +93,9 @@ func (t *talking) turn(ctx context.Context, goal string) error {
 	late := make(chan string, 1)
 	go func() { late <- t.steer(typing) }()
 	err := errors.Join(t.agent.Turn(ctx, t.said(goal)), t.lateWrites())
+	if _, failed := t.reportTurn(); failed != nil {
+		err = errors.Join(err, failed)
+	}
 	stop()
 	t.late = <-late
 	done()

@@ -11,7 +11,7 @@ import (
 // Commands that test, and commands that build or lint, by their first words. What
 // is not here is still a check where its output was recognised.
 var (
-	testRE  = regexp.MustCompile(`^(?:go test|gotestsum|pytest|tox|nox|python3? -m (?:pytest|unittest)|(?:npm|yarn|pnpm|bun) (?:run )?test|npx (?:jest|vitest|mocha|playwright test)|jest|vitest|mocha|cargo (?:test|nextest)|mvn .*\b(?:test|verify)\b|\./gradlew .*\b(?:test|check)\b|gradle .*\b(?:test|check)\b|ctest|make (?:test|check)|dotnet test|rspec|bundle exec rspec|phpunit|mix test|swift test|bazel test|deno test)\b`)
+	testRE  = regexp.MustCompile(`^(?:go test|gotestsum|pytest|tox|nox|python3? -m (?:pytest|unittest)|(?:npm|yarn|pnpm|bun) (?:run )?test|npx (?:jest|vitest|mocha|playwright test)|jest|vitest|mocha|cargo (?:test|nextest)|mvn .*\b(?:test|verify)\b|\./gradlew .*\b(?:test|check)\b|gradle .*\b(?:test|check)\b|ctest|make (?:test|check)|dotnet test|rspec|bundle exec rspec|phpunit|mix test|swift test|bazel test|deno test|(?:(?:ba)?sh |\./)\S*\btests?(?:\.sh)?)\b`)
 	buildRE = regexp.MustCompile(`^(?:go (?:build|vet|install)|staticcheck|golangci-lint|cargo (?:build|check|clippy)|(?:npm|yarn|pnpm|bun) (?:run )?(?:build|lint|typecheck)|(?:npx )?(?:tsc|eslint)|mvn .*\b(?:compile|package)\b|(?:\./)?gradlew? .*\b(?:build|assemble)\b|make(?: all| build)?$|cmake --build|ninja|dotnet build|gcc|g\+\+|clang|cc|ruff|mypy|flake8|bazel build|swift build)\b`)
 )
 
@@ -74,7 +74,7 @@ func (d ran) bash(c tool.Call) *Check {
 			check.Failed += len(r.Failing)
 		}
 	}
-	if kind == "" && !tests && !errors {
+	if kind == "" && (!tests && !errors || shows(args.Command)) {
 		return nil
 	}
 	if tests {
@@ -121,6 +121,20 @@ func kindOf(line string) (kind string) {
 		}
 	}
 	return kind
+}
+
+// showRE is the beginning of a command that prints what others said.
+var showRE = regexp.MustCompile(`^(?:cat|head|tail|less|more|grep|rg|sed|awk|echo|printf|git|find|ls|wc|sort|uniq|cut|diff|jq|exit|true|gh|curl)\b`)
+
+// shows reports whether a line does nothing but show what is there, such as the
+// log of tests that ran some other time.
+func shows(line string) bool {
+	for _, command := range commands(line) {
+		if !showRE.MatchString(command) {
+			return false
+		}
+	}
+	return true
 }
 
 // last reports whether the last command of a line is a check, so that what the

@@ -55,7 +55,8 @@ func (r *Report) change(n *net, images Images) Change {
 	c := Change{Path: n.path, Kind: n.kind(), Calls: n.calls}
 	c.Added, c.Removed, c.Counted = n.lines(images)
 	for _, check := range r.Checks {
-		if check.Outcome != passed || check.after < n.last {
+		good := check.Outcome == passed || check.Outcome == untold
+		if !good || check.after < n.last {
 			continue
 		}
 		if check.Kind == "test" {

@@ -35,7 +35,7 @@ type Change struct {
 	Removed int      `json:"removed"`
 	Counted bool     `json:"counted"` // whether the lines are known
 	Calls   []string `json:"calls"`
-	Tested  string   `json:"tested,omitempty"` // the call whose tests passed after it changed last; "": unverified
+	Tested  string   `json:"tested,omitempty"` // the call whose tests ended well after it changed last; "": unverified
 	Built   string   `json:"built,omitempty"`  // the call whose build succeeded after that
 }
 

@@ -251,6 +251,10 @@ func TestR245_CommandsAreChecks(t *testing.T) {
 		{"echo go test", 0, "", "", ""},
 		{"grep -r 'go test' .", 1, "", "", ""},
 		{"ls", 0, "", "", ""},
+		{"cat old.log", 0, fmt.Sprintf(tests, 3, 0), "", ""},
+		{"gh run view --log | head; exit 0", 0, fmt.Sprintf(tests, 3, 1), "", ""},
+		{"sh test.sh", 0, "", "test", untold},
+		{"cat ./test.sh", 0, "", "", ""},
 	} {
 		s := begin(t, nil)
 		s.ask("go")

@@ -105,7 +105,7 @@ func (r Report) verified(all bool, add func(bool, string, ...any)) {
 			case !c.Current:
 				when = ", superseded"
 			}
-			add(c.Current && c.Outcome != passed, "%s: %s%s (%s)", short(c.Command), c.outcome(), when, c.Call)
+			add(c.Current && c.Outcome != passed && c.Outcome != untold, "%s: %s%s (%s)", short(c.Command), c.outcome(), when, c.Call)
 			continue
 		}
 		if c.fails() && !r.again(c) {
