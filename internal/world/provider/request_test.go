@@ -220,10 +220,10 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestReasoningGoesBackUntouched holds that opaque blocks of all
+// TestBug_P06_ReasoningGoesBackUntouched holds that opaque blocks of all
 // kinds return byte for byte to the model that made them, after the log has had them,
 // and to no other.
-func TestReasoningGoesBackUntouched(t *testing.T) {
+func TestBug_P06_ReasoningGoesBackUntouched(t *testing.T) {
 	d := modeltest.Messages()
 	blocks := []string{
 		`{"type":"thinking","thinking":"","signature":"EqQ+/8="}`,
@@ -254,6 +254,9 @@ func TestReasoningGoesBackUntouched(t *testing.T) {
 	body, _, err := p.(*messages).encode(req)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(string(body), strings.Join(blocks, ",")+`,{"type":"tool_use"`) {
+		t.Errorf("they do not stand in their order before the call:\n%s", body)
 	}
 	for _, b := range blocks {
 		if !strings.Contains(string(body), b) {
