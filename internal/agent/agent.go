@@ -24,7 +24,8 @@ type Agent struct {
 	kept  int64                // the seq of the state that was last given to Keep
 	tools map[string]tool.Tool // offered and own
 	specs []tool.Spec          // offered
-	sent  sheet                // the newest request
+	sent  sheet                // the newest request that is recorded
+	asked sheet                // the newest that was made: it may have been held back
 	fell  bool                 // back, for the rest of the turn
 
 	futile   int // compactions of this turn that freed nothing ...
@@ -190,6 +191,10 @@ func (a *Agent) request(ctx context.Context, output int) (model.Reply, error) {
 			return model.Reply{}, err
 		}
 	}
+	a.asked = sheet
+	if err := a.refusedBefore(sheet); err != nil {
+		return model.Reply{}, err
+	}
 	if err := a.send(request, sheet); err != nil {
 		return model.Reply{}, err
 	}
@@ -346,7 +351,7 @@ func (a *Agent) stop(ctx context.Context, why error) error {
 			return errors.Join(why, err)
 		}
 		if !again {
-			return errors.Join(why, a.record(event.Stopped{Reason: reason, Detail: why.Error()}))
+			return errors.Join(why, a.record(a.refusal(event.Stopped{Reason: reason, Detail: why.Error()}, why)))
 		}
 	}
 }

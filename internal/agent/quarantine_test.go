@@ -25,11 +25,17 @@ import (
 func openedAt(t *testing.T, d modeltest.Dialect, name, api string, own []modeltest.Reply, responses ...modeltest.Response) (model.Provider, *modeltest.Server) {
 	t.Helper()
 	s := modeltest.Serve(t, d, own, responses...)
+	return reopened(t, s, name, api), s
+}
+
+// reopened returns a provider at s that remembers nothing, as in a new process.
+func reopened(t *testing.T, s *modeltest.Server, name, api string) model.Provider {
+	t.Helper()
 	p, _, err := provider.Open(provider.Options{Name: name, API: api, BaseURL: s.URL, Client: s.Client})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p, s
+	return p
 }
 
 // resume goes on with the session of j, at p.

@@ -47,6 +47,10 @@ func hint(err error) string {
 		return `say what is next, as in: belay resume "and now the other parser"`
 	case is[*agent.Limit](err):
 		return `what was done is kept; to go on, with another limit if need be: belay resume`
+	case errors.Is(err, model.ErrOverflow):
+		return "what was done is kept; a model with a larger window goes on: belay resume --model NAME; belay models lists them"
+	case is[*model.Rejection](err):
+		return `say something else, as in: belay resume "leave that out", or choose another model: belay resume --model NAME`
 	case is[*model.Unavailable](err) && errors.Is(err, syscall.ECONNREFUSED):
 		return "nothing answers at that address: is the server running? (Ollama: ollama serve)"
 	case is[*model.Unavailable](err):

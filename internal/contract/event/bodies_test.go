@@ -70,6 +70,6 @@ func bodies() []Body {
 			Notes:  []Note{{ID: "n1", Kind: "decision", Text: "no cache", Status: "rejected", Evidence: []string{"c7"}, Files: []string{"a/b.go"}, Error: "nonzero_exit: 1", Bans: []tool.Ban{{Rule: "Bash(npm install **)", Except: "npm install", Effect: effect.Network, Text: "redis", Call: "5e1f", Ask: true}}}},
 			Pruned: []Pruned{{Call: "c9", Text: "[the same as the result of c12]", Args: json.RawMessage(`{"path":"a"}`), Why: "repeated"}},
 		},
-		Stopped{Reason: "limit", Detail: "steps"},
+		Stopped{Reason: "limit", Detail: "steps", Refused: "sha", TooLong: true},
 	}
 }

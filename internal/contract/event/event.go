@@ -203,6 +203,11 @@ type (
 	Stopped struct {
 		Reason string `json:"reason"` // a model.Stop, "limit: " and which, "interrupted" or "error"
 		Detail string `json:"detail,omitempty"`
+
+		// Refused is the digest of a request that the model will never take as it
+		// is, where that ended the turn. It is not sent again.
+		Refused string `json:"refused,omitempty"`
+		TooLong bool   `json:"too_long,omitempty"` // ... for the model: that is why
 	}
 
 	// Opaque was written by a newer version, or is the journal's own record; it

@@ -148,12 +148,21 @@ type Unavailable struct {
 func (u *Unavailable) Error() string { return u.Err.Error() }
 func (u *Unavailable) Unwrap() error { return u.Err }
 
+// Final reports whether err means that the bytes of a request will never be taken:
+// sending them again is in vain.
+func Final(err error) bool {
+	bad, ok := errors.AsType[*BadRequest](err)
+	_, rejected := errors.AsType[*Rejection](err)
+	return rejected || ok && bad.Final || errors.Is(err, ErrOverflow)
+}
+
 // BadRequest reports a request that the provider will not answer, now or later:
 // a wrong key, an unknown model, fields it does not know, a rehearsal left.
 type BadRequest struct {
 	Status int    // of HTTP
 	Reason string // in the provider's words
 	Hint   string // what the user can do about it
+	Final  bool   // it is about the bytes of the request: they will never be taken
 }
 
 func (r *BadRequest) Error() string {

@@ -206,6 +206,7 @@ func (s *State) apply(e event.Event) {
 	case event.Stopped:
 		s.turn.Open = false
 		s.turn.Early = early(b.Reason)
+		s.applyRefused(b)
 	}
 }
 

@@ -45,6 +45,7 @@ type saved struct {
 	Troubles map[string]trouble     `json:"troubles"`
 	Misses   map[string]int         `json:"misses"`
 	Load     load                   `json:"load"`
+	Refused  refused                `json:"refused,omitzero"`
 	Shares   map[string][]int       `json:"shares,omitempty"`
 }
 
@@ -62,7 +63,7 @@ func (s *State) Snapshot() ([]byte, error) {
 		Past: s.past, Facts: s.facts, Talk: s.talk, Calls: s.calls, Open: s.open, Number: s.number,
 		Seen: s.seen, Roots: s.roots, Todo: s.todo, Turn: s.turn, Spent: s.spent, Cost: s.cost,
 		Failed: s.guard.failed, Troubles: s.guard.troubles, Misses: s.guard.misses,
-		Load: s.load, Shares: s.shares,
+		Load: s.load, Shares: s.shares, Refused: s.refused,
 	}
 	for _, r := range s.grants {
 		out.Grants = append(out.Grants, r.String())
@@ -101,7 +102,7 @@ func Restore(b []byte) (*State, error) {
 		seq: in.Seq, opened: in.Opened, layer: in.Layer, rules: in.Rules, past: in.Past, facts: in.Facts,
 		talk: in.Talk, calls: in.Calls, open: in.Open, number: in.Number, seen: in.Seen, roots: in.Roots, todo: in.Todo,
 		turn: in.Turn, spent: in.Spent, cost: in.Cost, guard: guard{in.Failed, in.Troubles, in.Misses},
-		load: in.Load, shares: in.Shares,
+		load: in.Load, shares: in.Shares, refused: in.Refused,
 	}
 	for _, text := range in.Grants {
 		rule, err := policy.ParseRule(text, policy.Allow, policy.FromApproval)

@@ -103,6 +103,9 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 			Pruned: []event.Pruned{{Call: callID(1 + rng.IntN(s.number+1)), Text: "short", Args: json.RawMessage(`{}`)}},
 		}
 	}
+	if rng.IntN(2) == 0 {
+		return event.Stopped{Reason: "error", Detail: "no", Refused: []string{"a", "b"}[rng.IntN(2)], TooLong: rng.IntN(2) == 0}
+	}
 	return event.Stopped{Reason: "end"}
 }
 

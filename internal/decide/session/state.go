@@ -18,27 +18,28 @@ import (
 // was said since the last compaction only. The zero State is of a session that
 // has not been opened.
 type State struct {
-	seq    int64
-	opened event.Opened
-	layer  []event.Ruled          // rule files as they stood before the first words, or at the last compaction
-	rules  map[string]event.Ruled // as they stand now, by path
-	past   past                   // what was compacted
-	facts  Facts
-	talk   []Exchange
-	calls  map[string]*call // without a result, or with an unknown one that nobody settled
-	open   []string         // calls without a result, oldest first
-	number int              // of the newest call
-	seen   map[string]string
-	roots  map[string]string // of seen: the call that showed the file
-	todo   []tool.Todo
-	grants []policy.Rule
-	out    map[part]bool // quarantined
-	turn   Turn
-	spent  model.Usage
-	cost   int64
-	guard  guard
-	load   load
-	shares map[string][]int // of estimates, by model, that it reported last, oldest first
+	seq     int64
+	opened  event.Opened
+	layer   []event.Ruled          // rule files as they stood before the first words, or at the last compaction
+	rules   map[string]event.Ruled // as they stand now, by path
+	past    past                   // what was compacted
+	facts   Facts
+	talk    []Exchange
+	calls   map[string]*call // without a result, or with an unknown one that nobody settled
+	open    []string         // calls without a result, oldest first
+	number  int              // of the newest call
+	seen    map[string]string
+	roots   map[string]string // of seen: the call that showed the file
+	todo    []tool.Todo
+	grants  []policy.Rule
+	out     map[part]bool // quarantined
+	turn    Turn
+	spent   model.Usage
+	cost    int64
+	guard   guard
+	load    load
+	shares  map[string][]int // of estimates, by model, that it reported last, oldest first
+	refused refused
 }
 
 // An Exchange is something said and, where the model said it and asked for

@@ -186,7 +186,7 @@ func (t *transport) fault(r refusal) (err error, again bool) {
 		}
 		return &model.Unavailable{After: after, Busy: slices.Contains(busy, r.status), Err: fmt.Errorf("%s: %s (HTTP %d)", t.shown(), r.words, r.status)}, true
 	}
-	return bad, false
+	return final(bad), false
 }
 
 // elsewhere returns where a redirect leads, without what may be secret in it.

@@ -3,7 +3,6 @@ package provider
 import (
 	"crypto/sha256"
 	"errors"
-	"net/http"
 	"sync"
 
 	"github.com/belay-agent/belay/internal/contract/model"
@@ -45,12 +44,11 @@ func (r *refusals) keep(body []byte, why error) {
 	r.why[digest] = why
 }
 
-// neverTaken reports whether a refusal is about the bytes of the request, and not
-// about what the user can set right elsewhere, such as a key.
-func neverTaken(status int, err error) bool {
-	if errors.Is(err, model.ErrOverflow) {
-		return true
+// final marks a refusal that is about the bytes of the request, and not about what
+// the user can set right elsewhere, such as a key.
+func final(err error) error {
+	if bad, ok := errors.AsType[*model.BadRequest](err); ok && bad.Hint == "" && refusesBody(bad.Status) {
+		bad.Final = true
 	}
-	bad, ok := errors.AsType[*model.BadRequest](err)
-	return ok && bad.Hint == "" && (refusesBody(status) || status == http.StatusRequestEntityTooLarge)
+	return err
 }

@@ -105,7 +105,7 @@ func (t *transport) stream(ctx context.Context, body []byte, listen func() liste
 			if o.left {
 				return
 			}
-			if o.refused {
+			if !o.spoke && model.Final(o.err) {
 				t.refusals.keep(body, o.err)
 			}
 			if ctx.Err() != nil {
@@ -138,7 +138,6 @@ type outcome struct {
 	left    bool // whoever listened left
 	again   bool // the request may be sent again
 	unheard bool // no server took it
-	refused bool // these bytes will never be taken
 }
 
 // attempt posts body once and lets l hear the answer.
@@ -178,6 +177,5 @@ func (t *transport) refused(resp *http.Response) (o outcome) {
 		body = []byte(http.StatusText(resp.StatusCode))
 	}
 	o.err, o.again = t.fault(t.readRefusal(resp.StatusCode, resp.Header, body))
-	o.refused = neverTaken(resp.StatusCode, o.err)
 	return o
 }
