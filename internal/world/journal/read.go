@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"errors"
 	"iter"
 
 	"github.com/belay-agent/belay/internal/contract/event"
@@ -14,31 +13,7 @@ import (
 // follows. An event beside an error is one that cannot be shown in full: it is
 // sealed, as it stands in the log.
 func Read(dir string) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		s := newDiskShelf(system{}, dir)
-		last := newPosition()
-		for f, err := range walk(system{}, dir, mark{}) {
-			if _, ok := errors.AsType[*torn](err); ok {
-				return
-			}
-			if err != nil {
-				last.gap = true
-				if !yield(event.Event{}, err) {
-					return
-				}
-				continue
-			}
-			if err := last.follow(f); err != nil {
-				last.gap = true
-				if !yield(event.Event{}, err) {
-					return
-				}
-			}
-			if !yield(restore(f.Record, s)) {
-				return
-			}
-		}
-	}
+	return func(yield func(event.Event, error) bool) { Watch(dir).Next()(yield) }
 }
 
 // restore returns the event that r is. If that cannot be done, its body is r's
