@@ -9,7 +9,7 @@ TIMEOUT ?= 10m
 # The race detector needs a C compiler, and Go turns cgo off where there is none.
 RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race,$(warning no C compiler: testing without the race detector))
 
-.PHONY: build demo test lint bench soak vuln clean help
+.PHONY: build demo test lint bench soak vuln types clean help
 
 build: ## build ./belay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BELAY) ./cmd/belay
@@ -39,6 +39,9 @@ soak: ## the long tests: crashes, faults, power cuts, fuzzing (hours)
 
 vuln: ## known vulnerabilities in what is linked (needs the network)
 	$(GO) tool govulncheck ./...
+
+types: ## check the script of the trace page (needs node and the network)
+	cd internal/ui/trace/assets && npx --yes --package typescript@5.9.3 tsc --noEmit --allowJs --checkJs --strict --target es2023 --lib es2023,dom,dom.iterable *.js
 
 clean: ## remove what was built
 	rm -f $(BELAY)
