@@ -137,15 +137,21 @@ func (st store) mentions(id, words string) bool {
 
 func (s System) logCommand() *cobra.Command {
 	var o runOptions
+	var schema bool
 	c := &cobra.Command{
 		Use:   "log [SESSION]",
 		Short: "Print the events of a session, one JSON object a line",
 		Long: `Print the events of a session, one JSON object a line: by default of the newest
-session of this directory. SESSION is an id or the beginning of one.`,
+session of this directory. SESSION is an id or the beginning of one. With --schema
+print the JSON Schema of such a line instead.`,
 		Example: `  belay log
   belay log 01J8Z3 | jq 'select(.t == "decided")'`,
 		Args: counted(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if schema {
+				_, err := s.Stdout.Write(event.Schema())
+				return err
+			}
 			st := s.store()
 			id, err := s.in(o.dir).session(st, args)
 			if err != nil {
@@ -154,6 +160,7 @@ session of this directory. SESSION is an id or the beginning of one.`,
 			return s.printLog(st, id)
 		},
 	}
+	c.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of an event, and no events")
 	c.Flags().StringVarP(&o.dir, "dir", "C", "", "of `DIR` instead of here")
 	return c
 }
