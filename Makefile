@@ -9,7 +9,7 @@ TIMEOUT ?= 10m
 # The race detector needs a C compiler, and Go turns cgo off where there is none.
 RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race,$(warning no C compiler: testing without the race detector))
 
-.PHONY: build demo test lint bench soak vuln types clean help
+.PHONY: build demo test collector lint bench soak vuln types clean help
 
 build: ## build ./belay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BELAY) ./cmd/belay
@@ -19,6 +19,10 @@ demo: build ## find, fix and prove a real bug with a rehearsed model; no key, no
 
 test: lint ## vet, staticcheck and every test
 	$(GO) test $(RACE) -timeout $(TIMEOUT) ./...
+
+# A module of its own: a collector has hundreds of dependencies, and Belay none of them.
+collector: ## the spans of belay export, against a real OpenTelemetry collector
+	$(GO) test -C eval/collector -timeout $(TIMEOUT) ./...
 
 lint: ## go vet, staticcheck, gofmt
 	$(GO) vet ./...

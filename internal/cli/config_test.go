@@ -135,6 +135,7 @@ func TestLoadConfig(t *testing.T) {
 		"rules.allow = Bash(go test ./...) (F:17)", "rules.ask = Write(go.mod) (F:18)",
 		"rules.deny = Read(.env) (F:19)", "rules.deny = Write(.git/**) (F:19)",
 		"env.pass = GH_TOKEN, MY_VAR (F:22)", "edit_format = replace (default)", "bash.timeout = 5m0s (F:25)", "bash.covered = answer (default)", "require_sandbox = no (default)",
+		"otlp.endpoint =  (default)", "otlp.content = no (default)",
 		"providers.anthropic.api = anthropic (default)", "providers.anthropic.key_env = MY_KEY (F:32)",
 		"providers.local.api = openai (default)",
 		"providers.local.base_url = http://localhost:11434/v1 (F:28)", "providers.local.key = (set) (F:29)",

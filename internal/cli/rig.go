@@ -342,7 +342,7 @@ func (r *rig) observer(s System, o openOptions) func(agent.Signal) {
 	if o.json {
 		out = newLines(deaf{s.Stdout, o.interrupts})
 	}
-	live := newVeil(r.secrets)
+	live, spans := newVeil(r.secrets), s.openSpans(r, o)
 	return func(signal agent.Signal) {
 		for _, shown := range live.pass(signal) {
 			r.ui.Observe(shown)
@@ -368,6 +368,7 @@ func (r *rig) observer(s System, o openOptions) func(agent.Signal) {
 				r.unasked.Store(true)
 			}
 		}
+		spans.add(recorded.Event)
 		if out != nil && r.broken == nil {
 			r.broken = out.write(recorded.Event)
 		}

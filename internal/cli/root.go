@@ -94,8 +94,25 @@ Without a command it is an interactive session in this directory.`,
 		return usage("%v; see `%s --help`", err, c.CommandPath())
 	})
 	root.AddCommand(
-		s.runCommand(), s.resumeCommand(), s.forkCommand(), s.undoCommand(), s.redoCommand(), s.compactCommand(), s.sessionsCommand(), s.logCommand(), s.traceCommand(), s.reportCommand(), s.statsCommand(), s.doctorCommand(),
-		s.modelsCommand(), s.toolCommand(), s.policyCommand(), s.configCommand(), s.demoCommand(), s.versionCommand(),
+		s.runCommand(),
+		s.resumeCommand(),
+		s.forkCommand(),
+		s.undoCommand(),
+		s.redoCommand(),
+		s.compactCommand(),
+		s.sessionsCommand(),
+		s.logCommand(),
+		s.traceCommand(),
+		s.reportCommand(),
+		s.statsCommand(),
+		s.exportCommand(),
+		s.doctorCommand(),
+		s.modelsCommand(),
+		s.toolCommand(),
+		s.policyCommand(),
+		s.configCommand(),
+		s.demoCommand(),
+		s.versionCommand(),
 	)
 	checkCompletion(root)
 	return root

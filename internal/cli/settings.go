@@ -24,6 +24,8 @@ type Settings struct {
 
 	RequireSandbox bool // run no command that nothing holds
 
+	OTLP OTLP
+
 	Patch     bool                // edit_format is patch
 	Providers map[string]Provider // by name
 }
@@ -32,6 +34,12 @@ type Settings struct {
 type Bash struct {
 	Timeout time.Duration // of a command that asks for none; 0 leaves it to the tool
 	Covered bool          // commands that another tool covers run; else they are answered with its call
+}
+
+// OTLP is where spans of what is done go.
+type OTLP struct {
+	Endpoint string // of a collector; "" is nowhere
+	Content  bool   // with what was said and shown
 }
 
 // A Provider is how to reach a model API. Its Key is resolved: the text that

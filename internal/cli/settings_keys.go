@@ -89,6 +89,10 @@ func knobs() []knob {
 			func(_ *Settings, run bool) bool { return !run }),
 		scalarKnob("require_sandbox", asText, func(s *Settings) *bool { return &s.RequireSandbox }, parseYes, showYes,
 			func(_ *Settings, required bool) bool { return required }),
+
+		// A project may not say where a copy of what is done goes.
+		scalarKnob("otlp.endpoint", asText, func(s *Settings) *string { return &s.OTLP.Endpoint }, parseCollector, verbatim, nil),
+		scalarKnob("otlp.content", asText, func(s *Settings) *bool { return &s.OTLP.Content }, parseYes, showYes, nil),
 	}
 }
 
