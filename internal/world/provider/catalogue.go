@@ -44,6 +44,7 @@ type Entry struct {
 	Price  *tariff  `toml:"price,omitempty,inline"`
 	Tiers  []tier   `toml:"tiers,omitempty,inline"`
 	Able   []string `toml:"able,omitempty,inline"` // Abilities; empty if nothing is known
+	Hourly bool     `toml:"hourly,omitempty"`      // the maker bills less at some hours than the price says
 }
 
 // A tier is the price of requests with more tokens of input than Above.
@@ -144,6 +145,7 @@ func (e Entry) over(below Entry) Entry {
 	if e.Able == nil {
 		e.Able = below.Able
 	}
+	e.Hourly = e.Hourly || below.Hourly
 	return e
 }
 

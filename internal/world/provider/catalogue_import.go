@@ -71,6 +71,10 @@ func ImportCatalogue(text []byte) (c Catalogue, leftOut int, err error) {
 	if err := json.Unmarshal(text, &all); err != nil {
 		return c, 0, fmt.Errorf("it is not JSON as models.dev has it: %w", err)
 	}
+	known, err := Published()
+	if err != nil {
+		return c, 0, err
+	}
 	c.Models = make(map[string]Entry)
 	for _, maker := range Makers() {
 		for id, raw := range all[makerAt(maker)].Models {
@@ -88,6 +92,9 @@ func ImportCatalogue(text []byte) (c Catalogue, leftOut int, err error) {
 				leftOut++
 				continue
 			}
+			if e.offPeak(known.Models[name]) {
+				e.Price, e.Tiers = nil, nil // the one that is known stays
+			}
 			c.Models[name] = e
 		}
 	}
@@ -95,6 +102,17 @@ func ImportCatalogue(text []byte) (c Catalogue, leftOut int, err error) {
 		return c, leftOut, fmt.Errorf("no model of %s is in it", strings.Join(Makers(), ", "))
 	}
 	return c, leftOut, nil
+}
+
+// offPeak reports whether the price of e is of the cheaper hours of a maker whose
+// highest price is known: what is counted must never be less than what is billed.
+func (e Entry) offPeak(known Entry) bool {
+	if !known.Hourly || e.Price == nil || known.Price == nil {
+		return false
+	}
+	now, err := e.Price.price()
+	peak, its := known.Price.price()
+	return err == nil && its == nil && (now.Input < peak.Input || now.Cached < peak.Cached || now.Output < peak.Output)
 }
 
 func (o offer) entry() Entry {

@@ -2,11 +2,15 @@ package provider
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/belay-agent/belay/internal/contract/model"
 )
 
 const importable = `{
@@ -48,6 +52,43 @@ func TestImportCatalogue(t *testing.T) {
 		if _, _, err := ImportCatalogue([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
+	}
+}
+
+// TestOffPeakPricesAreNotBroughtIn: the prices of cheaper hours would count less than
+// is billed; those that are higher than what is known are news.
+func TestOffPeakPricesAreNotBroughtIn(t *testing.T) {
+	at := func(in, cached, out string) model.Price {
+		t.Helper()
+		c, _, err := ImportCatalogue([]byte(`{"deepseek":{"models":{"deepseek-flash":{"limit":{"context":1000000,"output":384000},"cost":{"input":` + in + `,"cache_read":` + cached + `,"output":` + out + `}}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := c.Text()
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "models-refreshed.toml")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := lookUp("deepseek/deepseek-flash", []string{file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Price
+	}
+	known, err := lookUp("deepseek/deepseek-flash", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, off := range [][3]string{{"0.15", "0.003", "0.60"}, {"0.30", "0.003", "1.20"}, {"0.40", "0.006", "0.60"}} {
+		if got := at(off[0], off[1], off[2]); got != known.Price {
+			t.Errorf("%v is brought in: %+v, and %+v was known", off, got, known.Price)
+		}
+	}
+	if got := at("0.40", "0.01", "1.30"); got.Input != 40_000_000 || got.Output != 130_000_000 {
+		t.Errorf("a higher price is not: %+v", got)
 	}
 }
 
