@@ -9,7 +9,7 @@ TIMEOUT ?= 10m
 # The race detector needs a C compiler, and Go turns cgo off where there is none.
 RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race,$(warning no C compiler: testing without the race detector))
 
-.PHONY: build demo test collector lint bench soak vuln types clean help
+.PHONY: build demo test collector lint bench eval-compaction soak vuln types clean help
 
 build: ## build ./belay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BELAY) ./cmd/belay
@@ -34,6 +34,9 @@ bench: build ## the figures of docs/performance.md
 	$(GO) run ./eval/bench $(BENCH) ./$(BELAY)
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 30m ./...
 
+eval-compaction: ## what a compaction keeps, on eight labelled sessions (needs the network once, npm and node)
+	$(GO) run ./eval compaction $(EVAL)
+
 # Power cuts need root, /dev/fuse, loop devices, e2fsprogs, xfsprogs and btrfs-progs;
 # what is missing is named where a test is skipped.
 soak: ## the long tests: crashes, faults, power cuts, fuzzing (hours)
@@ -51,4 +54,4 @@ clean: ## remove what was built
 	rm -f $(BELAY)
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile

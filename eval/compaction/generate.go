@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/belay-agent/belay/internal/agent"
-	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
-	"github.com/belay-agent/belay/internal/world/journal"
 	"github.com/belay-agent/belay/internal/world/provider"
 )
 
@@ -69,42 +65,4 @@ func (p place) play(ctx context.Context, s story) (err error) {
 		}
 	}
 	return nil
-}
-
-// describe makes a session and says what is in it.
-func describe(ctx context.Context, w io.Writer, name, keep string) (err error) {
-	dir := filepath.Join(keep, name)
-	if keep == "" {
-		if dir, err = os.MkdirTemp("", "belay-eval-"); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	}
-	p, s, err := generate(ctx, name, dir, true)
-	if err != nil {
-		return err
-	}
-	count := map[string]int{}
-	bytes := 0
-	for e, err := range journal.Read(p.log) {
-		if err != nil {
-			return err
-		}
-		switch b := e.Body.(type) {
-		case event.Replied:
-			count["steps"]++
-		case event.Finished:
-			count["calls"]++
-			if b.Result.Failure != nil {
-				count["failed"]++
-			}
-			bytes += len(b.Result.Text)
-		case event.Constrained:
-			count["constraints"]++
-		}
-		count["events"]++
-	}
-	_, err = fmt.Fprintf(w, "%s: %s, %s, %d turns, %d steps, %d calls of which %d failed, %d bytes of results, %d events, %d constraints\n",
-		name, s.repository, s.language, len(s.turns), count["steps"], count["calls"], count["failed"], bytes, count["events"], count["constraints"])
-	return err
 }

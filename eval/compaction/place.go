@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/decide/policy"
@@ -16,6 +17,7 @@ import (
 	"github.com/belay-agent/belay/internal/toolbox"
 	"github.com/belay-agent/belay/internal/world/journal"
 	"github.com/belay-agent/belay/internal/world/process"
+	"github.com/belay-agent/belay/internal/world/snapshot"
 	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
@@ -36,6 +38,7 @@ type running struct {
 	state   *session.State
 	journal *journal.Journal
 	events  []event.Event // since it was opened
+	failed  error         // of what stands beside the loop
 	closers []func() error
 }
 
@@ -46,8 +49,8 @@ type options struct {
 }
 
 // open puts a session together as the command line does, without a terminal: all
-// tools, mode full, rule files of the project, and a person who allows whatever
-// they are asked. Its commands get no network.
+// tools, mode full, rule files of the project, what commands change, and a person
+// who allows whatever they are asked. Its commands get no network.
 func (p place) open(ctx context.Context, o options) (r *running, err error) {
 	r = &running{state: new(session.State)}
 	defer func() {
@@ -77,6 +80,11 @@ func (p place) open(ctx context.Context, o options) (r *running, err error) {
 		return r, err
 	}
 	r.closers = append(r.closers, host.Close)
+	snapshots, err := snapshot.Open(snapshot.Options{Workspace: w, Dir: filepath.Join(p.log, "undo")})
+	if err != nil {
+		return r, err
+	}
+	r.closers = append(r.closers, snapshots.Close)
 	env := environment()
 	shell, err := process.Shell(env)
 	if err != nil {
@@ -91,14 +99,48 @@ func (p place) open(ctx context.Context, o options) (r *running, err error) {
 		Policy:  policy.Policy{Mode: policy.ModeFull, Root: w.Root()},
 		Rules:   func(context.Context) ([]event.Ruled, error) { return ruled(w) },
 		Approve: func(context.Context, agent.Question) (agent.Answer, error) { return agent.Answer{Allow: true}, nil },
-		News:    func() string { return toolbox.News(host) },
+		Before: func(ctx context.Context, call string, e effect.Set) error {
+			if scope, ok := commanded(e); ok {
+				_ = snapshots.Before(ctx, call, scope) // After says so in the result
+			}
+			return nil
+		},
+		After: func(call string, e effect.Set) agent.Aftermath {
+			if _, ok := commanded(e); !ok {
+				return agent.Aftermath{}
+			}
+			return agent.Aftermath(snapshots.After(call))
+		},
+		News: func() string { return toolbox.News(host) },
 		Observe: func(s agent.Signal) {
-			if recorded, ok := s.(agent.Recorded); ok {
-				r.events = append(r.events, recorded.Event)
+			recorded, ok := s.(agent.Recorded)
+			if !ok {
+				return
+			}
+			r.events = append(r.events, recorded.Event)
+			if b, ok := recorded.Event.Body.(event.Finished); ok {
+				r.failed = errors.Join(r.failed, snapshots.Done(b.Call), host.Forget(b.Call))
 			}
 		},
 	})
 	return r, err
+}
+
+// commanded reports whether a program may change files, and which: all if none
+// are named.
+func commanded(e effect.Set) (scope []string, ok bool) {
+	runs := false
+	for _, x := range e {
+		switch x.Kind {
+		case effect.Anything:
+			return nil, true
+		case effect.Process:
+			runs = true
+		case effect.Write:
+			scope = append(scope, x.On)
+		}
+	}
+	return scope, runs && scope != nil
 }
 
 func ruled(w *workspace.Workspace) ([]event.Ruled, error) {
@@ -117,7 +159,7 @@ func ruled(w *workspace.Workspace) ([]event.Ruled, error) {
 // and nothing that leads out.
 func environment() []string {
 	env := []string{
-		"GOFLAGS=-mod=mod", "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local",
+		"GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOSUMDB=off", "GOTOOLCHAIN=local",
 		"npm_config_offline=true", "npm_config_update_notifier=false", "LC_ALL=C.UTF-8",
 		"GIT_AUTHOR_NAME=nobody", "GIT_AUTHOR_EMAIL=nobody@example.com", "GIT_COMMITTER_NAME=nobody", "GIT_COMMITTER_EMAIL=nobody@example.com",
 	}
@@ -131,7 +173,7 @@ func environment() []string {
 }
 
 func (r *running) close() error {
-	var errs []error
+	errs := []error{r.failed}
 	for _, c := range slices.Backward(r.closers) {
 		errs = append(errs, c())
 	}

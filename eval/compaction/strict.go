@@ -9,13 +9,16 @@ import (
 	"github.com/belay-agent/belay/internal/contract/model/modeltest"
 )
 
+// strictStatus is the status of HTTP that the strictest of servers refuses with.
+const strictStatus = 400
+
 // strict is a provider that takes only what the strictest of servers takes.
 type strict struct{ model.Provider }
 
 func (s strict) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
 	if err := modeltest.Strict(conversation(req), nil); err != nil {
 		return func(yield func(model.Delta, error) bool) {
-			yield(nil, &model.BadRequest{Status: 400, Reason: fmt.Sprintf("a strict server refuses this: %v", err)})
+			yield(nil, &model.BadRequest{Status: strictStatus, Reason: fmt.Sprintf("a strict server refuses this: %v", err)})
 		}
 	}
 	return s.Provider.Stream(ctx, req)
