@@ -35,6 +35,9 @@ func (b *batch) run(changes []*change) error {
 	if err == nil {
 		err = b.commitAll(changes)
 	}
+	if b.w.made != nil {
+		b.w.made()
+	}
 	if err == nil {
 		err = b.verifyAll(changes)
 	}

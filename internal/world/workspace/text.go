@@ -48,7 +48,8 @@ type place struct{ content, raw int }
 const apart = 512
 
 // Read returns the text file that path leads to, as it is at one moment unless
-// it is being written to. It does not wait for anyone: what is no regular file is
+// it is being written to. What a Write through w has made and may still take back
+// it does not show: it waits for that, and for nobody else. What is no regular file is
 // ErrIsDirectory or ErrNotRegular, what is no text ErrBinary, and what has more
 // than MaxFile bytes ErrTooLarge.
 func (w *Workspace) Read(path string) (Text, error) {
@@ -56,7 +57,9 @@ func (w *Workspace) Read(path string) (Text, error) {
 	if err != nil {
 		return Text{}, fmt.Errorf("read %s: %w", path, err)
 	}
+	w.writing.RLock()
 	raw, info, err := w.bytes(at)
+	w.writing.RUnlock()
 	if err != nil {
 		return Text{}, fmt.Errorf("read %s: %w", path, err)
 	}

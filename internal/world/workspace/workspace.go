@@ -98,7 +98,8 @@ type Workspace struct {
 
 	images *images // nil if none are kept
 
-	writing  sync.Mutex // held from the first change of a batch to its last
+	writing  sync.RWMutex // held from the first change of a batch to its last, and shared by whoever decides by what is in a file
+	made     func()       // called when a batch has made its changes and not yet verified them; nil but in tests
 	replaced watch
 }
 

@@ -146,8 +146,11 @@ func (c *change) mode() fs.FileMode {
 	return 0o644
 }
 
-// prepare reads the files that edits are about and checks that each can be made.
+// prepare reads the files that edits are about and checks that each can be made,
+// at a moment when nothing is made that may be taken back.
 func (w *Workspace) prepare(edits []edit.Intent) ([]*change, error) {
+	w.writing.RLock()
+	defer w.writing.RUnlock()
 	var changes []*change
 	seen := make(map[string]bool)
 	for _, e := range edits {
