@@ -15,7 +15,8 @@ var mutations = []func(line string) string{
 	around("(", "\n)"), around("{ ", "\n}"), around("if true; then ", "\nfi"), around("while true; do ", "\nbreak; done"),
 	around("for i in 1; do ", "\ndone"), around("if ", "\nthen echo yes; fi"),
 	around("", "\nls"), around("", " | cat"), around("", " && echo done"), around("", " 2>/dev/null"),
-	func(line string) string { return "bash -c '" + strings.ReplaceAll(line, "'", `'\''`) + "'" },
+	quoting("bash -c ", ""), quoting("env -S 'bash -c' ", ""), quoting("script -qc ", " /dev/null"), quoting("su -c ", ""), quoting("git submodule foreach ", ""),
+	quoting("git rebase -x ", " main"), quoting("git bisect run sh -c ", ""), quoting("bash <<< ", ""), quoting("parallel ::: ", ""), quoting(`bash -c '"$@"' _ sh -c `, ""), quoting("git -c alias.x='!sh -c \"$1\" -' x ", ""),
 	func(line string) string { return strings.Replace(line, " ", "\t", 1) },
 	func(line string) string { return strings.Replace(line, " ", " \\\n ", 1) },
 	func(line string) string { // quotes around the first word
@@ -29,6 +30,11 @@ var mutations = []func(line string) string{
 
 func before(text string) func(string) string {
 	return func(line string) string { return text + line }
+}
+
+// quoting puts a line, as one word, where something runs it.
+func quoting(head, tail string) func(string) string {
+	return func(line string) string { return head + "'" + strings.ReplaceAll(line, "'", `'\''`) + "'" + tail }
 }
 
 func around(head, tail string) func(string) string {

@@ -220,8 +220,8 @@ var unproven = []string{
 }
 
 // overwritten are the lines that destroy no more than a file of the workspace by
-// writing it, which undo brings back.
-var overwritten = []string{"> README.md", "cat a.txt >| b.txt", "sort -o list.txt list.txt", "sed -ni p a.txt"}
+// writing it, which undo brings back, as git stash pop does what was put away.
+var overwritten = []string{"git stash", "> README.md", "cat a.txt >| b.txt", "sort -o list.txt list.txt", "sed -ni p a.txt"}
 
 // TestPromise_P17_EffectsAreALowerBound: what a line does is among the effects
 // that are derived of it. effect.Anything covers all but what cannot be undone.

@@ -46,6 +46,13 @@ func outside(root, path string) string {
 // lookUp finds a program as a shell does, and says whether it is the system's:
 // in a directory outside the workspace that is the owner's alone.
 func lookUp(root, program string, env []string) (at string, trusted bool) {
+	if filepath.IsAbs(program) {
+		at = outside(root, program)
+		return at, at != "" && owned(filepath.Dir(at)) && owned(filepath.Dir(program))
+	}
+	if strings.ContainsRune(program, filepath.Separator) {
+		return program, false
+	}
 	path := ""
 	for _, kv := range env {
 		if value, ok := strings.CutPrefix(kv, "PATH="); ok {

@@ -49,7 +49,7 @@ func bodies() []Body {
 		},
 		Planned{Digest: "dd", Plan: tool.Plan{
 			Call: call, Version: 1, Summary: "read a/b.go", Preview: "artifact:bb", Profile: "none",
-			Parts:   []tool.Part{{Name: "a/b.go", Effects: effect.Set{{Kind: effect.Read, On: "a/b.go", Tree: true}}, Held: true, Why: "it could be more"}},
+			Parts:   []tool.Part{{Name: "a/b.go", Effects: effect.Set{{Kind: effect.Read, On: "a/b.go", Tree: true}}, Held: true, Why: "it could be more", Unseen: "what perl runs"}},
 			Timeout: time.Minute, Key: "01JZ/c7",
 		}},
 		Decided{Call: "c7", Plan: "dd", Verdict: "allow", By: ByPerson, Reason: "fine", Remember: "Read(a/**)", Also: []string{"Read(b)"}},

@@ -106,6 +106,10 @@ type Part struct {
 	Effects effect.Set `json:"effects"`
 	Held    bool       `json:"held,omitempty"` // a sandbox keeps it to Effects, and from what is secret or trusted below a tree of them
 	Why     string     `json:"why,omitempty"`  // the effects are no narrower, for people
+
+	// Unseen says of a command what it runs that its name does not show, so that no
+	// rule for commands can be compared with that: "what perl runs".
+	Unseen string `json:"unseen,omitempty"`
 }
 
 func effects(parts []Part) effect.Set {

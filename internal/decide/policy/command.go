@@ -1,6 +1,10 @@
 package policy
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
 
 // A word is one word of a simple command, as a shell reads it.
 type word struct {
@@ -32,14 +36,38 @@ type command struct {
 }
 
 func readCommand(text string) command {
-	c := command{text: text}
-	c.words, c.simple = split(text)
+	c := command{text: summed(text)}
+	c.words, c.simple = split(c.text)
 	if c.simple && !c.words[0].live && !assigns(c.words[0].text) {
 		if name := base(c.words[0]); !runners[name] && !strings.HasPrefix(name, "git-") {
 			c.program = name
 		}
 	}
 	return c
+}
+
+// summed is text with a digit for each sum of digits, which runs nothing.
+func summed(text string) string {
+	before, rest, sums := strings.Cut(text, "$((")
+	if !sums {
+		return text
+	}
+	sum, after, ok := strings.Cut(rest, "))")
+	if !ok || strings.Trim(sum, "0123456789+-*/% ") != "" {
+		return text
+	}
+	return before + "0" + summed(after)
+}
+
+// known takes the words of a language for text of which the parse of part says that
+// it is followed and runs nothing.
+func (c *command) known(part tool.Part) {
+	if !c.simple || part.Unseen != "" {
+		return
+	}
+	if name := base(c.words[0]); name == "awk" || name == "gawk" || name == "mawk" || name == "nawk" {
+		c.program = name
+	}
 }
 
 // isOther reports whether the program of a pattern is surely not that of c. It is

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
@@ -41,7 +42,36 @@ func (p Policy) judge(t tool.Spec, part tool.Part) Decision {
 			d = stricter(d, f)
 		}
 	}
+	if part.Unseen != "" && d.Verdict == Allow && !byName {
+		d = stricter(d, p.hidden(t, part))
+	}
 	return d
+}
+
+// hidden asks about a part that runs what its name does not show, if there is a rule
+// that forbids a command or asks about one: it may be that one. A rule that allows
+// the part by its name goes before.
+func (p Policy) hidden(t tool.Spec, part tool.Part) (d Decision) {
+	for _, r := range p.Rules {
+		if r.Verdict == Allow || !r.binds() || !r.isFor(t) || onlyPaths(t) || !namesCommand(r.Pattern) {
+			continue
+		}
+		if d.Rule == "" || r.String() < d.Rule {
+			did := map[Verdict]string{Ask: "asks about", Deny: "denies"}[r.Verdict]
+			d = Decision{Ask, r.String(), fmt.Sprintf("the rule %s (%s) %s a command, and nobody can tell that %s is not that: %s",
+				line(r.String()), r.Source, did, part.Unseen, line(part.Name))}
+		}
+	}
+	return d
+}
+
+// namesCommand reports whether a pattern is about commands, not hosts or paths.
+func namesCommand(pattern string) bool {
+	words, _ := split(pattern)
+	if len(words) == 0 || words[0].text == "network" {
+		return false
+	}
+	return !words[0].live && !strings.HasSuffix(words[0].text, "/")
 }
 
 // matching returns the rules that name part, with those that decide first.
@@ -49,6 +79,7 @@ func (p Policy) matching(t tool.Spec, part tool.Part) (rules []Rule) {
 	var c command
 	if !onlyPaths(t) {
 		c = readCommand(part.Name)
+		c.known(part)
 	}
 	for _, r := range p.Rules {
 		if r.binds() && p.about(r, t, part, c) {

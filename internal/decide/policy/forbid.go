@@ -204,10 +204,12 @@ func means(want, w word) bool {
 }
 
 // unknown reports whether it shows only at run time what w is.
-func unknown(w word) bool { return w.live && strings.ContainsAny(w.text, "$`*?[{") }
+func unknown(w word) bool { return w.live && w.text != "[" && strings.ContainsAny(w.text, "$`*?[{") }
 
 // spills reports whether w may become several words.
-func spills(w word) bool { return more(w) || unknown(w) && !strings.Contains(w.text, `"`) }
+func spills(w word) bool {
+	return more(w) || unknown(w) && (!strings.Contains(w.text, `"`) || strings.Contains(w.text, "@"))
+}
 
 // more reports whether w stands for what xargs adds.
 func more(w word) bool { return w.text == "..." }

@@ -23,6 +23,7 @@ func (r *run) call(args []arg, d *deed) (ok, fail state) {
 	switch {
 	case !args[0].known || args[0].pipe || name == "":
 		d.unclear("the name of the command is not written out")
+		d.hides("which program %s is", args[0].shown)
 		r.add(shown(args), d)
 		return s, s
 	case args[0].odd || name != quoted(name):
@@ -30,6 +31,7 @@ func (r *run) call(args []arg, d *deed) (ok, fail state) {
 	case strings.Contains(name, "/"):
 		d.unclear("the command is named by a path")
 	}
+	r.renamed(name, args, s)
 	if ok, fail, done := r.builtin(name, args, d); done {
 		return ok, fail
 	}
@@ -71,8 +73,12 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 		return r.prefix(name, args, d)
 	case "eval":
 		d.unclear("what eval runs is put together first")
+		text, known := joined(args[1:])
+		if !known {
+			d.hides("what eval runs")
+		}
 		r.add(shown(args), d)
-		if text, known := joined(args[1:]); known {
+		if known {
 			return r.inner(text, r.lang, s)
 		}
 		return state{}, state{}, true
@@ -81,6 +87,7 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 		if len(args) > 1 {
 			d.path(effect.Read, args[1], false)
 			r.reads(r.through(args[1]), r.lang, s)
+			d.script(args[1])
 		}
 		ok, fail = state{}, state{}
 	case "set":
@@ -90,7 +97,9 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 	case "kill":
 		d.unclear("kill ends programs")
 		d.process("")
-		d.permanent()
+		if !ownJobs(args[1:]) {
+			d.permanent()
+		}
 	case "exit":
 		if len(args) > 2 || len(args) == 2 && !digits(args[1].text) {
 			d.unclear("this exit is not followed")
@@ -101,6 +110,7 @@ func (r *run) builtin(name string, args []arg, d *deed) (ok, fail state, done bo
 		}
 		d.unclear("%s changes the shell itself", name)
 		r.substitutions(args[1:], d)
+		r.names(name, args[1:], d)
 		ok = state{}
 		if name != "popd" && name != "pushd" && name != "trap" {
 			ok.dirs = s.dirs
@@ -123,6 +133,14 @@ func shellOnly(name string) bool {
 		return true
 	}
 	return false
+}
+
+// ownJobs reports whether kill is only for what the script itself has started, or
+// for nothing.
+func ownJobs(args []arg) bool {
+	return len(args) > 0 && !slices.ContainsFunc(args, func(a arg) bool {
+		return !strings.HasPrefix(a.text, "%") && !strings.HasPrefix(a.text, "-") && a.shown != "$!" && a.shown != `"$!"`
+	}) && !strings.HasPrefix(args[len(args)-1].text, "-1")
 }
 
 func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
@@ -162,6 +180,7 @@ func (r *run) inner(text string, lang syntax.LangVariant, s state) (ok, fail sta
 	if why != "" {
 		d := r.deed(&s)
 		d.unclear("%s", why)
+		d.hides("what a shell makes of what is no script")
 		r.add(text, d)
 	}
 	return ok, fail, true

@@ -16,6 +16,8 @@ type deed struct {
 	s   *state // where it is done; nil is nowhere
 	set effect.Set
 	why string // it is no narrower
+
+	unseen string // what it runs that is not in its words
 }
 
 func (r *run) deed(s *state) *deed { return &deed{r: r, s: s} }
@@ -38,6 +40,13 @@ func (d *deed) bound(on, why string) {
 	d.add(effect.Effect{Kind: effect.Anything, On: on})
 	if d.why == "" {
 		d.why = why
+	}
+}
+
+// hides notes that it runs what is not in its words: see tool.Part.Unseen.
+func (d *deed) hides(format string, a ...any) {
+	if d.unseen == "" {
+		d.unseen = fmt.Sprintf(format, a...)
 	}
 }
 

@@ -39,6 +39,28 @@ func harmless(setting string) bool {
 	return false
 }
 
+// inertSetting reports whether a setting that is not known to be harmless at least names
+// no program.
+func inertSetting(key, value string) bool {
+	key = strings.ToLower(key)
+	section, rest, _ := strings.Cut(key, ".")
+	last := rest[strings.LastIndexByte(rest, '.')+1:]
+	switch section {
+	case "user", "author", "committer", "init", "http", "https", "safe", "fetch", "push", "pull", "branch", "transfer", "rebase", "apply", "log",
+		"status", "index", "feature", "grep", "blame", "gc", "pack", "repack", "i18n", "format", "rerere", "stash", "tag", "checkout", "clone", "commit":
+		return last != "templatedir"
+	case "core":
+		return strings.Contains(" autocrlf eol safecrlf ignorecase filemode symlinks longpaths compression bigfilethreshold excludesfile whitespace precomposeunicode protecthfs protectntfs logallrefupdates bare ", " "+last+" ")
+	case "remote":
+		return (last == "url" || last == "pushurl" || last == "fetch" || last == "prune" || last == "tagopt") && !strings.Contains(value, "::")
+	case "merge", "diff":
+		return strings.Count(key, ".") == 1 && last != "external" && last != "tool" && last != "guitool"
+	case "url":
+		return last == "insteadof" && !strings.Contains(key, "::")
+	}
+	return false
+}
+
 // elsewhere lets git begin in another directory.
 func (m *match) elsewhere(a arg) {
 	if a.known && !a.pipe && a.text == "" {

@@ -16,6 +16,10 @@ func (m *match) grammar(kind string, a arg) {
 		if kind != "echo" || m.escapes() {
 			d.unclear("%s is not written out", a.shown)
 		}
+		switch kind {
+		case "sed", "awk", "gitset", "gitconf", "foreach", "makearg", "sshopt":
+			d.hides("what %s runs", m.all[0].shown)
+		}
 		return
 	}
 	switch kind {
@@ -92,6 +96,36 @@ func (m *match) words(kind string, a arg) {
 	case "gitset":
 		if !harmless(a.text) {
 			d.unclear("the setting %s may run something", a.text)
+			m.setting(a.text)
+		}
+	case "gitconf":
+		m.config = append(m.config, a)
+	case "foreach":
+		m.joins = append(m.joins, a)
+	case "service":
+		switch a.text {
+		case "stop", "disable", "mask", "kill", "isolate", "poweroff", "reboot", "halt", "rescue", "emergency", "revert", "set-default",
+			"unload", "bootout", "remove", "unmask", "reset":
+			d.permanent()
+		}
+	case "database":
+		if a.text != ":memory:" {
+			d.path(effect.Read, a, false)
+			d.path(effect.Write, a, false)
+			d.permanent()
+		}
+	case "makefile":
+		d.path(effect.Read, a, false)
+		if a.text == "-" || strings.HasPrefix(a.text, "/dev/") {
+			m.stdin()
+		}
+	case "makearg":
+		if strings.Contains(a.text, "$") {
+			d.hides("what %s works out of %s", m.t.name, a.shown)
+		}
+	case "sshopt":
+		if strings.Contains(strings.ToLower(a.text), "command") {
+			m.inline(a)
 		}
 	case "gh":
 		switch a.text {
@@ -180,6 +214,9 @@ func (m *match) awk(text string) {
 	for _, word := range []string{"|", ">", "@", "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "SYMTAB", "FUNCTAB", "%c"} {
 		if strings.Contains(code, word) {
 			m.d.unclear("the awk program has %s", word)
+			if strings.ContainsAny(code, "|@") || strings.Contains(code, "system") {
+				m.d.hides("what %s runs", m.all[0].shown)
+			}
 			return
 		}
 	}

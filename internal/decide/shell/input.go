@@ -65,11 +65,11 @@ func (r *run) written(parts []syntax.WordPart, s state, raw bool) string {
 // input follows what a shell reads from a pipe or a document, where that is written out.
 func (m *match) input(rest []arg) {
 	r := m.d.r
-	if o, _ := m.t.option("-c"); o.kind != "script" || m.scripted {
+	if o, _ := m.t.option("-c"); o.kind != "script" && !m.t.feeds || m.scripted {
 		return
 	}
 	text := r.in
-	if m.drop == 0 && len(rest) > 0 {
+	if m.drop == 0 && len(rest) > 0 && !m.t.feeds {
 		text = r.through(rest[0])
 	}
 	r.reads(text, m.lang(), state{dirs: m.d.s.dirs})

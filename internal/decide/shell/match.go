@@ -13,12 +13,11 @@ func (r *run) program(name string, args []arg, d *deed) {
 	if !ok || strings.Contains(name, "/") {
 		d.process(name)
 		d.unclear("nothing is known of %s", name)
+		d.hides("what %s runs, of which nothing is known,", name)
 		r.add(shown(args), d)
 		return
 	}
-	if at, trusted := r.Look(args[0].text); at != "" && !trusted {
-		d.code("%s is not a program of the system: %s", name, at)
-	}
+	r.look(name, args[0].text, d)
 	m := match{d: d, t: &t, all: args}
 	switch name {
 	case "find":
@@ -29,6 +28,8 @@ func (r *run) program(name string, args []arg, d *deed) {
 		m.test(args[1:])
 	case "tar":
 		m.tar(args[1:])
+	case "parallel":
+		m.parallel(args[1:])
 	default:
 		m.follow(args[1:])
 	}
@@ -42,6 +43,23 @@ func (r *run) program(name string, args []arg, d *deed) {
 	r.add(shown(args), d)
 }
 
+// look notes what program a name is.
+func (r *run) look(name, text string, d *deed) {
+	if strings.Contains(text, "/") {
+		if _, trusted := r.Look(text); !trusted {
+			d.place(text, true)
+		}
+		return
+	}
+	at, trusted := r.Look(text)
+	if at == "" || trusted {
+		return
+	}
+	d.code("%s is not a program of the system: %s", name, at)
+	_, inside := r.Resolve(at)
+	d.place(text, inside)
+}
+
 // A match is one command beside its table.
 type match struct {
 	d    *deed
@@ -49,14 +67,21 @@ type match struct {
 	all  []arg
 	drop int // operands that options stand in for
 
-	silent   bool // it does nothing by itself
-	scripted bool // it runs a script that was followed
-	inplace  bool // what it reads it writes too
-	lists    bool // its operands are patterns of what it lists
-	count    int  // of its operands
-	searches bool // it shows what is in all files below
-	public   bool // but only of those with certain names
-	exposed  bool // or of others too
+	silent   bool              // it does nothing by itself
+	scripted bool              // it runs a script that was followed
+	inplace  bool              // what it reads it writes too
+	lists    bool              // its operands are patterns of what it lists
+	count    int               // of its operands
+	given    bool              // an option is what it runs
+	checks   bool              // it runs nothing of what it is given
+	scripts  []arg             // what it has a shell run, once its operands are known
+	split    string            // what env takes apart to more words
+	aliases  map[string]string // of git's subcommands
+	config   []arg             // a setting of git and its value
+	joins    []arg             // that are put together to a script
+	searches bool              // it shows what is in all files below
+	public   bool              // but only of those with certain names
+	exposed  bool              // or of others too
 }
 
 func (m *match) follow(args []arg) {
@@ -69,6 +94,9 @@ func (m *match) follow(args []arg) {
 		m.effect(e)
 	}
 	m.operandsOf(rest)
+	m.configures()
+	m.foreach()
+	m.shells(rest)
 	m.input(rest)
 }
 
@@ -94,6 +122,7 @@ func (m *match) subcommand(rest []arg) {
 		value := has(m.d.set, effect.Effect{Kind: effect.Anything})
 		m.d.process("")
 		m.d.unclear("nothing is known of %s %s", m.t.name, sub.shown)
+		m.other(sub, rest[1:])
 		if value && len(rest) > 1 { // it may be that of an option that is not known
 			m.subcommand(rest[1:])
 		}
@@ -224,7 +253,7 @@ func (m *match) operandsOf(rest []arg) {
 		t.operands = t.operands[1:]
 		m.t = &t
 	}
-	if len(rest) <= m.t.least() && !m.scripted {
+	if len(rest) <= m.t.least() && !m.scripted && !m.given && !m.checks {
 		for _, e := range m.t.bare {
 			m.effect(e)
 		}
@@ -260,6 +289,9 @@ func (m *match) wrapped(rest []arg, at int) {
 		}
 		if !has(m.d.set, effect.Effect{Kind: effect.Anything}) && len(m.t.bare) == 0 {
 			m.d.unclear("%s has no command", m.t.name)
+		}
+		if !m.given && !m.checks {
+			m.d.hides("what %s runs", m.t.name)
 		}
 		return
 	}

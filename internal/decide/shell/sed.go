@@ -8,11 +8,14 @@ import (
 
 // sed takes a script of addresses, and commands that only print.
 func (m *match) sed(text string) {
-	s := sedScript{rest: text}
+	s := sedScript{rest: text, left: text}
 	if s.reads() {
 		return
 	}
 	m.d.unclear("the sed script may read, write or run more")
+	if s.runs() {
+		m.d.hides("what %s runs", m.all[0].shown)
+	}
 	if i := strings.LastIndex(text, "w "); i >= 0 {
 		file, _, _ := strings.Cut(text[i+2:], "\n")
 		m.d.path(effect.Write, literal(strings.TrimSpace(file)), false)
@@ -23,6 +26,9 @@ func (m *match) sed(text string) {
 type sedScript struct {
 	rest  string
 	depth int
+
+	at   byte   // the last command
+	left string // behind it
 }
 
 func (s *sedScript) next() (c byte, ok bool) {
@@ -50,6 +56,27 @@ func (s *sedScript) reads() bool {
 			return false
 		}
 	}
+}
+
+// runs reports whether what is not understood of s may run a command: all that is
+// left is looked at, but the text of a command whose text goes on to the end.
+func (s *sedScript) runs() bool {
+	switch {
+	case !strings.Contains(s.left, "e"):
+		return s.at == 'e'
+	case strings.IndexByte("aicrRwW", s.at) >= 0:
+		return strings.Contains(s.left, "\n")
+	case strings.IndexByte("btTlFQvz:", s.at) >= 0:
+		return strings.ContainsAny(s.left, ";}\n")
+	case s.at == 's' && s.left != "":
+		for part := range strings.SplitSeq(s.left[1:], s.left[:1]) {
+			if strings.HasPrefix(strings.TrimLeft(part, "gpiImM0123456789"), "e") {
+				return true
+			}
+		}
+		return strings.ContainsAny(s.left, ";}\n")
+	}
+	return true
 }
 
 func (s *sedScript) addresses() bool {
@@ -139,6 +166,7 @@ func (s *sedScript) bracket(end byte) bool {
 
 func (s *sedScript) command() bool {
 	c, ok := s.next()
+	s.at, s.left = c, s.rest
 	switch {
 	case !ok:
 		return false

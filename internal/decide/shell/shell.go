@@ -44,7 +44,8 @@ type World struct {
 	// have it and whether it is inside. It is "" where nobody can tell.
 	Resolve func(path string) (inside string, ok bool)
 	// Look returns where a program is, "" if there is none, and whether only the
-	// system's owner can have put it there.
+	// system's owner can have put it there. It is named as the script names it,
+	// perhaps by a path.
 	Look func(program string) (path string, ok bool)
 	// Glob returns what a pattern of * and ? matches, at least.
 	Glob func(pattern string) []string
@@ -106,6 +107,7 @@ func follow(line string, w World, harden bool) ([]tool.Part, error) {
 	if err != nil {
 		d := r.deed(nil)
 		d.unclear("%v", err)
+		d.hides("what a shell makes of what is no script")
 		r.add(line, d)
 	}
 	return r.parts, err

@@ -80,7 +80,7 @@ func TestR146_Parts(t *testing.T) {
 		}},
 		{"xargs", "ls | xargs rm", []string{"ls: read ./**", "rm ...: anything, permanent, write"}},
 		{"xargs with words only", "xargs -n1 echo < a.txt", []string{"< a.txt: read a.txt", "echo ...: "}},
-		{"a script", `bash -c 'cat a.txt; rm "$1"' _ b.txt`, []string{"cat a.txt: read a.txt", `rm "$1": anything, permanent, write`}},
+		{"a script", `bash -c 'cat a.txt; rm "$1"' _ b.txt`, []string{"cat a.txt: read a.txt", `rm b.txt: permanent, write b.txt/**`}},
 		{"a script in a script", `sh -c "bash -c 'touch c'"`, []string{"touch c: write c"}},
 		{"find", "find src -name '*.go' -delete", []string{"find src -name '*.go' -delete: read src/**, write src/**, permanent"}},
 		{"find and run", `find . -exec rm {} \;`, []string{"rm {}: anything, permanent, write", `find . -exec rm {} ';': anything, read ./**, process`}},

@@ -82,7 +82,8 @@ func (r *run) assign(a *syntax.Assign, s state, before bool) state {
 	case !ordinary(name):
 		d.unclear("%s may change what commands do", name)
 	}
-	if len(d.set) > 0 {
+	d.steered(name, v)
+	if len(d.set) > 0 || d.unseen != "" {
 		r.add(r.source(a.Pos(), a.End()), d)
 	}
 	if before {

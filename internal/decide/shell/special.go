@@ -75,8 +75,9 @@ func (m *match) exec(args []arg) (n int) {
 func (m *match) env(args []arg) {
 	rest := m.options(args)
 	for len(rest) > 0 && strings.Contains(rest[0].text, "=") {
-		if name, _, _ := strings.Cut(rest[0].text, "="); !people(name) || !rest[0].known {
+		if name, text, _ := strings.Cut(rest[0].text, "="); !people(name) || !rest[0].known {
 			m.d.unclear("%s may change what the command does", rest[0].shown)
+			m.d.steered(name, value{text, rest[0].known})
 		}
 		rest = rest[1:]
 	}
@@ -84,6 +85,11 @@ func (m *match) env(args []arg) {
 		if strings.HasPrefix(a.text, "-") {
 			m.d.unclear("env %s changes what the command does", a.text)
 		}
+	}
+	if m.split != "" {
+		m.silent = true
+		m.d.r.inner(m.split+" "+shown(rest), m.d.r.lang, *m.d.s)
+		return
 	}
 	if len(rest) == 0 {
 		m.d.add(effect.Effect{Kind: effect.Read, On: "/proc/self/environ"})

@@ -3,6 +3,7 @@ package shell
 import (
 	"maps"
 	"slices"
+	"strconv"
 )
 
 const maxDirs = 4
@@ -12,6 +13,7 @@ const maxDirs = 4
 type state struct {
 	dirs []string // where it may be, as paths of a World; none is anywhere
 	vars map[string]value
+	args []arg // what "$@" stands for; nil is not known
 }
 
 // A value is what a variable that the script sets holds.
@@ -23,7 +25,7 @@ type value struct {
 func start() state { return state{dirs: []string{"."}} }
 
 // in returns s in one of dirs.
-func (s state) in(dirs ...string) state { return state{dirs: dirs, vars: s.vars} }
+func (s state) in(dirs ...string) state { return state{dirs: dirs, vars: s.vars, args: s.args} }
 
 // set returns s with a variable set.
 func (s state) set(name string, v value) state {
@@ -32,12 +34,28 @@ func (s state) set(name string, v value) state {
 		vars = make(map[string]value)
 	}
 	vars[name] = v
-	return state{dirs: s.dirs, vars: vars}
+	return state{dirs: s.dirs, vars: vars, args: s.args}
+}
+
+// given returns s in a shell that was started with args: its own name, and what
+// "$1" and so on stand for.
+func (s state) given(args []arg) state {
+	if len(args) == 0 {
+		return s
+	}
+	for n, a := range args[:min(len(args), 10)] {
+		s = s.set(strconv.Itoa(n), value{a.text, a.known && !a.pipe})
+	}
+	s.args = args[1:]
+	return s
 }
 
 // or returns what is known where s or t holds.
 func (s state) or(t state) state {
 	joined := state{vars: s.vars}
+	if slices.Equal(s.args, t.args) {
+		joined.args = s.args
+	}
 	if len(s.dirs) > 0 && len(t.dirs) > 0 {
 		joined.dirs = s.dirs
 		for _, d := range t.dirs {
@@ -68,5 +86,5 @@ func (s state) or(t state) state {
 }
 
 func (s state) equal(t state) bool {
-	return slices.Equal(s.dirs, t.dirs) && maps.Equal(s.vars, t.vars)
+	return slices.Equal(s.dirs, t.dirs) && maps.Equal(s.vars, t.vars) && slices.Equal(s.args, t.args)
 }

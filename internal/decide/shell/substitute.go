@@ -8,9 +8,7 @@ import (
 
 // param takes a variable that the script itself has set.
 func (x *expansion) param(p *syntax.ParamExp, inQuotes bool) {
-	simple := p.Param != nil && p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil &&
-		p.Index == nil && len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
-	if !simple {
+	if !plainParam(p) {
 		x.d.unclear("%s is not followed", x.r.source(p.Pos(), p.End()))
 		x.within(p)
 		x.fallback(p)
@@ -37,6 +35,12 @@ func (x *expansion) param(p *syntax.ParamExp, inQuotes bool) {
 		x.gone = x.gone || !inQuotes
 		x.write(v.text, false)
 	}
+}
+
+// plainParam reports whether p is no more than the variable.
+func plainParam(p *syntax.ParamExp) bool {
+	return p.Param != nil && p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.NestedParam == nil &&
+		p.Index == nil && len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
 }
 
 // within follows the commands in a node that is not followed itself.

@@ -11,7 +11,8 @@ import (
 //
 //	@  how the program is called: long (one dash before
 //	   whole words), stop (options end at the first operand), num (-5 is an
-//	   option), sub (the first operand is a subcommand), plain (no options)
+//	   option), sub (the first operand is a subcommand), plain (no options), feeds
+//	   (it has a shell run what it reads)
 //	-  options. "-n" takes no value, "-n=KIND" takes one, "-n=?KIND" only one that
 //	   is attached. "^" says that it stands in for the first operand, and
 //	   "!EFFECT,EFFECT" what it does by itself
@@ -50,6 +51,7 @@ type table struct {
 	effects, bare         []string
 	long, stop, num       bool
 	sub, plain, described bool
+	feeds                 bool
 }
 
 // find returns the entry of a name.
@@ -129,6 +131,8 @@ func (t *table) call(how []string) {
 			t.sub = true
 		case "plain":
 			t.plain = true
+		case "feeds":
+			t.feeds = true
 		}
 	}
 }

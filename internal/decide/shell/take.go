@@ -20,6 +20,12 @@ func (m *match) effect(word string) {
 		d.process(m.all[0].text)
 	case "code":
 		d.code("%s runs code of the workspace", strings.ReplaceAll(m.t.name, "/", " "))
+	case "opaque":
+		d.hides("what %s runs", m.all[0].shown)
+	case "stdin":
+		m.stdin()
+	case "checks":
+		m.checks = true
 	case "unclear":
 		d.unclear("what %s does is not bounded", strings.ReplaceAll(m.t.name, "/", " "))
 	case "network":
@@ -100,6 +106,9 @@ func (m *match) take(kind string, a arg) {
 		d.path(effect.Read, a, false)
 		d.process("")
 		d.code("%s runs %s", m.t.name, a.shown)
+		if !m.checks {
+			d.script(a)
+		}
 	case "write", "writes":
 		d.path(effect.Write, a, kind == "writes")
 	case "change":
@@ -126,10 +135,18 @@ func (m *match) take(kind string, a arg) {
 		m.elsewhere(a)
 	case "host", "url", "remote":
 		m.remote(kind, a)
-	case "code":
-		d.code("%s runs %s", m.t.name, a.shown)
+	case "split":
+		m.d.code("%s runs %s", m.t.name, a.shown)
+		if m.split = a.text; !a.known || a.pipe {
+			m.d.hides("what %s runs", m.t.name)
+		}
+	case "inline":
+		m.inline(a)
+	case "module":
+		m.module(a)
 	case "script":
-		m.script(a)
+		m.silent, m.scripted = true, true
+		m.scripts = append(m.scripts, a)
 	default:
 		m.grammar(kind, a)
 	}
@@ -139,6 +156,9 @@ func (m *match) take(kind string, a arg) {
 func (m *match) dest(a arg) {
 	if a.known && m.t.name == "ln" && m.count == 1 { // the name is made here
 		a = literal(path.Base(a.text))
+	}
+	if m.t.name == "mv" && strings.HasPrefix(a.text, "/dev/") {
+		m.d.permanent()
 	}
 	if !a.known || a.pipe || len(m.d.s.dirs) != 1 {
 		m.d.replaced(a, true)
@@ -212,14 +232,16 @@ func (m *match) remote(kind string, a arg) {
 	}
 }
 
-// script follows what a shell is given to run.
-func (m *match) script(a arg) {
-	if !a.known || a.pipe {
-		m.d.unclear("the script is not written out")
-		return
+// shells follows what a shell is given to run, with the operands behind it.
+func (m *match) shells(rest []arg) {
+	for _, a := range m.scripts {
+		if !a.known || a.pipe {
+			m.d.unclear("the script is not written out")
+			m.d.hides("what %s runs", m.all[0].shown)
+			continue
+		}
+		m.d.r.inner(a.text, m.lang(), state{dirs: m.d.s.dirs}.given(rest))
 	}
-	m.silent, m.scripted = true, true
-	m.d.r.inner(a.text, m.lang(), state{dirs: m.d.s.dirs})
 }
 
 // lang is what a shell takes its script for.

@@ -19,9 +19,10 @@ type run struct {
 	index  map[string]int // of parts, by name
 	steps  int
 	depth  int
-	loops  []*state         // where break and continue lead, of each loop
-	in     string           // what commands read, as far as it is written out
-	out    *strings.Builder // what they hand on through a pipe, so far; nil is nothing
+	alias  map[string]string // what the script has other names stand for, as a shell reads it
+	loops  []*state          // where break and continue lead, of each loop
+	in     string            // what commands read, as far as it is written out
+	out    *strings.Builder  // what they hand on through a pipe, so far; nil is nothing
 }
 
 // maxTurns is how often a loop is followed before its end is given up.
@@ -50,6 +51,9 @@ func (r *run) stmt(x *syntax.Stmt, s state) (ok, fail state) {
 	r.steps++
 	if r.depth++; r.depth > 8*maxDepth || r.steps > maxSteps {
 		r.odd(x, "the script is too deep or too long to be followed", s)
+		d := r.deed(&s)
+		d.hides("what a script of such depth or length runs")
+		r.add(r.source(x.Pos(), x.End()), d)
 		r.depth--
 		return state{}, state{}
 	}
@@ -107,6 +111,7 @@ func (r *run) command(x syntax.Command, s state) (ok, fail state) {
 		return r.stmt(x.Stmt, s)
 	}
 	r.odd(x, "this construct is not followed", s)
+	r.declared(x, s)
 	if _, only := x.(*syntax.DeclClause); only {
 		s = state{dirs: s.dirs}
 		return s, s
@@ -245,6 +250,7 @@ func (r *run) add(name string, d *deed) {
 	if !ok && len(r.parts) >= maxParts {
 		name = fmt.Sprintf("more than %d commands", maxParts)
 		d.unclear("%s", name)
+		d.hides("what a line of so many commands runs")
 		if i, ok = r.index[name]; !ok {
 			r.index[name] = len(r.parts)
 			r.parts = append(r.parts, tool.Part{Name: name})
@@ -264,5 +270,8 @@ func (r *run) add(name string, d *deed) {
 	}
 	if p.Why == "" {
 		p.Why = d.why
+	}
+	if p.Unseen == "" {
+		p.Unseen = d.unseen
 	}
 }

@@ -51,6 +51,9 @@ func (r *run) word(w *syntax.Word, d *deed) []arg {
 		}
 		return r.words(words, d)
 	}
+	if all, ok := positional(w, d); ok {
+		return all
+	}
 	x := expansion{r: r, d: d, known: true}
 	for i, part := range w.Parts {
 		x.part(part, i == 0)
@@ -85,6 +88,22 @@ func (r *run) word(w *syntax.Word, d *deed) []arg {
 		}
 	}
 	return []arg{a}
+}
+
+// positional returns what "$@" stands for, where that is known.
+func positional(w *syntax.Word, d *deed) (args []arg, ok bool) {
+	if len(w.Parts) != 1 || d.s == nil || d.s.args == nil {
+		return nil, false
+	}
+	part, quoted := w.Parts[0], false
+	if q, is := part.(*syntax.DblQuoted); is && len(q.Parts) == 1 {
+		part, quoted = q.Parts[0], true
+	}
+	p, is := part.(*syntax.ParamExp)
+	if !is || !plainParam(p) || p.Param.Value != "@" && (p.Param.Value != "*" || quoted) {
+		return nil, false
+	}
+	return d.s.args, true
 }
 
 // spelt is the text of a word. One that was in braces has no place in the script
