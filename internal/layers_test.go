@@ -27,16 +27,18 @@ contract/recall:
 contract/tool:     contract/effect contract/edit
 contract/model:    contract/tool
 contract/event:    contract
-decide/session:    contract decide/policy
+decide/session:    contract decide/policy decide/task
 decide/schedule:   contract/effect
 decide/shell:      contract/effect contract/tool
 decide/policy:     contract/effect contract/tool
 decide/constraint: contract decide/policy
 decide/mention:
-decide/prompt:     contract decide/mention decide/policy decide/session
+decide/task:
+decide/loop:       contract decide/session
+decide/prompt:     contract decide/loop decide/mention decide/policy decide/session decide/task
 decide/undo:       contract decide/session
 decide/stats:      contract decide/undo
-decide/report:     contract decide/mention
+decide/report:     contract decide/mention decide/task
 decide/secret:
 agent:             contract decide
 world/failpoint:

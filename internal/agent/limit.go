@@ -1,22 +1,19 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/belay-agent/belay/internal/contract/tool"
-	"github.com/belay-agent/belay/internal/decide/session"
+	"github.com/belay-agent/belay/internal/decide/loop"
 )
 
 const defaultCooldown = 300 * time.Second
 
 // A Limit reports that a turn reached one of its limits.
 type Limit struct {
-	What string // "steps", "tokens", "dollars", "time", "replies cut off", "steps that change nothing" or "overflow"
+	What string // "steps", "tokens", "dollars", "time", "replies cut off", "steps that change nothing", "answers that say the same" or "overflow"
 	Max  string // as it is written: "1", "0.10", "10m0s"; of an overflow the tokens of the request
 	Err  error  // of an overflow: what the model said
 }
@@ -32,7 +29,9 @@ func (l *Limit) Error() string {
 	case limitOverflow:
 		return fmt.Sprintf("the request is too long for the model, and nothing more can be left out of its %s tokens: go on with a model that has a larger window, or say less at once: %v", l.Max, l.Err)
 	case limitSame:
-		return l.Max + " steps in a row had the same calls and results"
+		return l.Max + " steps in a row repeated the same calls with the same results"
+	case limitWords:
+		return l.Max + " answers in a row said the same"
 	}
 	what := l.What
 	if l.Max == "1" {
@@ -43,7 +42,7 @@ func (l *Limit) Error() string {
 
 func (l *Limit) Unwrap() error { return l.Err }
 
-// What can be limited; the last three are limits that nobody sets.
+// What can be limited; the last four are limits that nobody sets.
 const (
 	limitSteps   = "steps"
 	limitTokens  = "tokens"
@@ -51,6 +50,7 @@ const (
 	limitTime    = "time"
 	limitLengths = "replies cut off"
 	limitSame    = "steps that change nothing"
+	limitWords   = "answers that say the same"
 
 	limitOverflow = "overflow"
 )
@@ -62,10 +62,6 @@ const maxLengths = 3
 // maxCalls is how many calls of one reply are run: who orders them compares each
 // with all others.
 const maxCalls = 256
-
-// maxSame is how many steps in a row may be the same, calls and results: more
-// than a person would wait for something to change.
-const maxSame = 25
 
 // maxRejected is how many parts of one request may be quarantined, one after the
 // other: an API that finds fault with more finds it elsewhere.
@@ -83,8 +79,13 @@ func (a *Agent) limited() error {
 		return &Limit{What: limitCost, Max: inDollars(l.Cost)}
 	case turn.Lengths >= maxLengths:
 		return &Limit{What: limitLengths, Max: fmt.Sprint(maxLengths)}
-	case same(a.state.Talk()) >= maxSame:
-		return &Limit{What: limitSame, Max: fmt.Sprint(maxSame)}
+	}
+	if l, ok := loop.Find(a.state.Talk()); ok && l.Over() {
+		what := limitSame
+		if l.Words || l.Inside {
+			what = limitWords
+		}
+		return &Limit{What: what, Max: fmt.Sprint(l.Steps)}
 	}
 	return nil
 }
@@ -94,27 +95,6 @@ func inDollars(microCents int64) string {
 	s := fmt.Sprintf("%d.%08d", microCents/100_000_000, microCents%100_000_000)
 	cents := len(s) - 6
 	return s[:cents] + strings.TrimRight(s[cents:], "0")
-}
-
-// same counts the exchanges at the end of talk that are like the last one.
-func same(talk []session.Exchange) int {
-	if len(talk) == 0 || len(talk[len(talk)-1].Results) == 0 {
-		return 0
-	}
-	last, n := talk[len(talk)-1], 1
-	for n < len(talk) && n < maxSame && alike(talk[len(talk)-1-n], last) {
-		n++
-	}
-	return n
-}
-
-// alike reports whether both ask for the same calls and got the same results.
-func alike(a, b session.Exchange) bool {
-	return slices.EqualFunc(a.Message.Calls(), b.Message.Calls(), func(a, b tool.Call) bool {
-		return a.Tool == b.Tool && bytes.Equal(a.Args, b.Args)
-	}) && slices.EqualFunc(a.Results, b.Results, func(a, b *tool.Result) bool {
-		return a != nil && b != nil && a.Status == b.Status && a.Text == b.Text
-	})
 }
 
 // within bounds a turn by its limit of time. What runs then is cancelled, not

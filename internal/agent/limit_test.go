@@ -21,7 +21,7 @@ func TestTheSameStepOverAndOverEndsTheTurn(t *testing.T) {
 		changes int // the call that gets another result, 0 for none
 		end     string
 	}{
-		{"nothing changes", 0, "25 steps in a row had the same calls and results"},
+		{"nothing changes", 0, "25 steps in a row repeated the same calls with the same results"},
 		{"something does", 20, "<nil>"},
 	}
 	for _, tt := range tests {

@@ -123,7 +123,10 @@ func TestR006_HoldsOverManySteps(t *testing.T) {
 		if !ok {
 			continue
 		}
-		const end = len("]}") // of the messages and of the request
+		// The end of the messages, of the request, and what is for one step alone: the
+		// type of the task.
+		const end = len("]}") + len(`,{"role":"user","parts":[{"type":"text","text":""}]}`) +
+			len("[task, by the newest words of the user: look. Find out and answer; nothing is to change unless they say so.]")
 		if requests > 0 && sent.Repeats < before.Bytes-end {
 			t.Errorf("request %d repeats %d bytes of the %d before it", requests+1, sent.Repeats, before.Bytes)
 		}

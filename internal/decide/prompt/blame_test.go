@@ -33,7 +33,7 @@ func TestR264_BlameNamesWhatARequestShows(t *testing.T) {
 		}
 		if !found {
 			// The place, the goal and the last words are what is never left out.
-			if taken < 4 || len(request.Messages) != 2 || request.Messages[1].Text() != "and?" {
+			if taken < 4 || request.Stable != 2 || request.Messages[1].Text() != "and?" {
 				t.Errorf("after %d it is %+v", taken, request.Messages)
 			}
 			return

@@ -2,8 +2,8 @@
 //
 // A request has five layers, always in this order: L1, the static text of this
 // package and the tools' descriptions; L2, the project's rules; L3, what was
-// said and done; the current input; last what is for this step alone, recalled
-// items and the recap. Nothing before that ever changes between two steps: each
+// said and done; the current input; last what is for this step alone: recalled
+// items, the type of the task, a reminder of a loop, and the recap. Nothing before that ever changes between two steps: each
 // request repeats the one before, byte for byte, up to its last message.
 package prompt
 
@@ -16,6 +16,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/loop"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
 
@@ -37,6 +38,12 @@ func Request(s *session.State, kept []recall.Item, tools []tool.Spec) *model.Req
 	}
 	if text := recalled(kept); text != "" {
 		last = append(last, model.Text{Text: text})
+	}
+	if text := aim(s.Task()); text != "" {
+		last = append(last, model.Text{Text: text})
+	}
+	if l, ok := loop.Find(s.Talk()); ok {
+		last = append(last, model.Text{Text: l.Reminder()})
 	}
 	if line := recap(s.Todo()); line != "" {
 		last = append(last, model.Text{Text: line})

@@ -204,7 +204,7 @@ func TestBug_P07_NothingEmptyIsSent(t *testing.T) {
 	r.add(done("c1", ""))
 	request := Request(&r.State, nil, nil)
 	checkOrder(t, request)
-	results := request.Messages[len(request.Messages)-1].Parts
+	results := request.Messages[request.Stable-1].Parts
 	want := []model.Part{
 		model.CallResult{Call: "c1", Text: "(no output)"},
 		model.CallResult{Call: "c2", Text: "[no result is recorded; it may or may not have happened]", Error: true},
@@ -255,7 +255,7 @@ func TestR311_TodoIsInEachRequest(t *testing.T) {
 	for range 2 {
 		request := Request(&r.State, nil, nil)
 		last := request.Messages[len(request.Messages)-1]
-		if got := last.Text(); got != "[0/1] In progress: a." {
+		if got := last.Parts[len(last.Parts)-1].(model.Text).Text; got != "[0/1] In progress: a." {
 			t.Errorf("the last words are %q", got)
 		}
 		if request.Stable != len(request.Messages)-1 {

@@ -8,6 +8,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/task"
 )
 
 // A Log is what reports are made of: a fold over the events of a session. The zero
@@ -30,6 +31,7 @@ type turn struct {
 	words    []string
 	mentions []string
 	todo     []tool.Todo
+	task     task.Type
 	answer   string
 	stop     string
 }
@@ -83,10 +85,11 @@ func (l *Log) Add(e event.Event) {
 	case event.Asked:
 		if l.turn == 0 || l.resting {
 			l.turn++
-			l.turns = append(l.turns, turn{todo: now.todo})
+			l.turns = append(l.turns, turn{todo: now.todo, task: now.task})
 			now = &l.turns[l.turn]
 		}
 		l.resting = false
+		now.task = task.Next(now.task, b.Text)
 		now.words, now.mentions = append(now.words, b.Text), append(now.mentions, b.Mentions...)
 	case event.Replied:
 		calls := b.Message.Calls()

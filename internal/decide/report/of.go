@@ -18,6 +18,7 @@ func (l *Log) Of(turn int, images Images) Report {
 	end := l.turns[len(l.turns)-1]
 	if turn > 0 {
 		end = l.turns[turn]
+		r.Task = end.task
 	}
 	r.Stop, r.Answer = end.stop, strings.TrimSpace(end.answer)
 	for _, t := range end.todo {

@@ -4,12 +4,16 @@
 // called unverified. What the model says of its own work is quoted, not believed.
 package report
 
-import "github.com/belay-agent/belay/internal/contract/tool"
+import (
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/task"
+)
 
 // A Report is on one turn of a session or, if Turn is 0, on all of it.
 type Report struct {
 	Session     string       `json:"session"`
 	Turn        int          `json:"turn,omitempty"`
+	Task        task.Type    `json:"task,omitempty"`      // of a turn, by its words
 	Stop        string       `json:"stop,omitempty"`      // why the turn, or the newest, ended; "" if it has not
 	Changes     []Change     `json:"changes"`             // of files, what is left of them in the end
 	Uncovered   []string     `json:"uncovered,omitempty"` // what commands may have changed beyond that, a call each

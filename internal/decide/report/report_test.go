@@ -417,6 +417,17 @@ func TestR245_WhatWasNotDoneIsSaid(t *testing.T) {
 	}
 }
 
+// TestR301_AChangeThatNobodyAskedForIsSaid: the words asked a question.
+func TestR301_AChangeThatNobodyAskedForIsSaid(t *testing.T) {
+	s := begin(t, map[string]string{"a.go": "1\n"})
+	s.ask("why does it fail?")
+	s.edit("a.go", "2\n")
+	s.want("  changed a.go +1 -1 (c1)", "! your words were taken for a question, and yet files changed",
+		"! unverified: no test passed after the change of a.go")
+	s.ask("fix it") // steers the same turn
+	s.want("  changed a.go +1 -1 (c1)", "! unverified: no test passed after the change of a.go")
+}
+
 func TestEmptyReports(t *testing.T) {
 	var l Log
 	if !l.Of(0, nil).Empty() || !l.Of(7, nil).Empty() || l.Turn() != 0 {

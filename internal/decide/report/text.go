@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/belay-agent/belay/internal/decide/task"
 )
 
 // find lists what verification found. Checks that fail say something of a change
@@ -51,6 +53,9 @@ func (r Report) Lines(all bool) (lines []Line) {
 			break
 		}
 		add(false, "%s", c.line())
+	}
+	if len(r.Changes) > 0 && r.Task == task.Look {
+		add(true, "your words were taken for a question, and yet files changed")
 	}
 	if len(r.Changes) == 0 && r.ran {
 		add(false, "no file is changed")

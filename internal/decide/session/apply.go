@@ -11,6 +11,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/decide/task"
 )
 
 // ErrInvalid reports an event that cannot follow the ones before it, such as
@@ -267,6 +268,7 @@ func (s *State) applyAsked(e event.Event, b event.Asked) {
 		s.turn = Turn{Open: true, Began: e.Time}
 	}
 	s.guard.lift()
+	s.task = task.Next(s.task, b.Text)
 	parts := []model.Part{model.Text{Text: b.Text}}
 	for _, handle := range b.Media {
 		parts = append(parts, model.Image{Artifact: tool.Artifact{Handle: handle}})

@@ -10,11 +10,12 @@ import (
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/decide/task"
 )
 
 // snapshotVersion is raised whenever the fold or the form of a snapshot changes
 // meaning: a snapshot of before is then folded anew from the log.
-const snapshotVersion = 9
+const snapshotVersion = 10
 
 // ErrSnapshot reports a snapshot that is not of this version of the package, or
 // not one at all.
@@ -36,6 +37,7 @@ type saved struct {
 	Seen     map[string]string      `json:"seen"`
 	Roots    map[string]string      `json:"roots"`
 	Todo     []tool.Todo            `json:"todo"`
+	Task     task.Type              `json:"task,omitempty"`
 	Grants   []string               `json:"grants"`
 	Out      []savedPart            `json:"out"`
 	Turn     Turn                   `json:"turn"`
@@ -61,7 +63,7 @@ func (s *State) Snapshot() ([]byte, error) {
 	out := saved{
 		Version: snapshotVersion, Seq: s.seq, Opened: s.opened, Layer: s.layer, Rules: s.rules,
 		Past: s.past, Facts: s.facts, Talk: s.talk, Calls: s.calls, Open: s.open, Number: s.number,
-		Seen: s.seen, Roots: s.roots, Todo: s.todo, Turn: s.turn, Spent: s.spent, Cost: s.cost,
+		Seen: s.seen, Roots: s.roots, Todo: s.todo, Task: s.task, Turn: s.turn, Spent: s.spent, Cost: s.cost,
 		Failed: s.guard.failed, Troubles: s.guard.troubles, Misses: s.guard.misses,
 		Load: s.load, Shares: s.shares, Refused: s.refused,
 	}
@@ -100,7 +102,7 @@ func Restore(b []byte) (*State, error) {
 	}
 	s := &State{
 		seq: in.Seq, opened: in.Opened, layer: in.Layer, rules: in.Rules, past: in.Past, facts: in.Facts,
-		talk: in.Talk, calls: in.Calls, open: in.Open, number: in.Number, seen: in.Seen, roots: in.Roots, todo: in.Todo,
+		talk: in.Talk, calls: in.Calls, open: in.Open, number: in.Number, seen: in.Seen, roots: in.Roots, todo: in.Todo, task: in.Task,
 		turn: in.Turn, spent: in.Spent, cost: in.Cost, guard: guard{in.Failed, in.Troubles, in.Misses},
 		load: in.Load, shares: in.Shares, refused: in.Refused,
 	}

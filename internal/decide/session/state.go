@@ -12,6 +12,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/decide/task"
 )
 
 // A State is what the events so far amount to. It has one owner, and keeps what
@@ -31,6 +32,7 @@ type State struct {
 	seen    map[string]string
 	roots   map[string]string // of seen: the call that showed the file
 	todo    []tool.Todo
+	task    task.Type // of the newest words; "" before there are any
 	grants  []policy.Rule
 	out     map[part]bool // quarantined
 	turn    Turn
@@ -126,6 +128,9 @@ func (s *State) Seen() map[string]string { return maps.Clone(s.seen) }
 
 // Todo returns the list that the model keeps.
 func (s *State) Todo() []tool.Todo { return slices.Clone(s.todo) }
+
+// Task returns what the user wants by their newest words, "" before there are any.
+func (s *State) Task() task.Type { return s.task }
 
 // Rules returns what approvals and constraints have added.
 func (s *State) Rules() []policy.Rule { return slices.Clone(s.grants) }
