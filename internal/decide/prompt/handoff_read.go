@@ -20,6 +20,7 @@ const (
 	maxEvidence = 12    // calls or files of one
 	maxAnswered = 32000 // bytes of an answer: more is no summary
 	shortestBan = 3     // bytes of a name that nothing may write
+	copied      = 120   // bytes in a row that a note may share with what it is about
 )
 
 // A Reading is what one answer to a request of Handoff comes to.
@@ -62,6 +63,10 @@ func ReadHandoff(s *session.State, through int64, reply model.Reply) Reading {
 	}
 	read := reader{state: s, talk: stretch(s, through), calls: make(map[string]judged)}
 	for _, x := range read.talk {
+		read.source += quote(x, 1)
+	}
+	read.source = oneLine(read.source + s.Handoff())
+	for _, x := range read.talk {
 		for i, c := range x.Message.Calls() {
 			read.calls[c.ID] = judged{c, x.Results[i]}
 		}
@@ -95,9 +100,10 @@ type judged struct {
 
 type reader struct {
 	Reading
-	state *session.State
-	talk  []session.Exchange
-	calls map[string]judged
+	state  *session.State
+	talk   []session.Exchange
+	source string // what the notes are about, as it was quoted, and the handoff before, on one line
+	calls  map[string]judged
 }
 
 func (r *reader) complain(format string, a ...any) {
@@ -111,13 +117,13 @@ func (r *reader) take(i int, n noted) {
 		r.complain("note %d (%s): %s", i+1, clipped(n.Kind, 20), wrong)
 		return
 	}
-	text := strings.Join(strings.Fields(n.Text), " ")
+	text := oneLine(n.Text)
 	if n.Kind == "constraint" {
 		seq := r.said(text)
 		r.Constraints = append(r.Constraints, event.Constrained{Words: text, Seq: seq, By: "model"})
 		return
 	}
-	note := event.Note{Kind: n.Kind, Text: text, Status: n.Status, Evidence: n.Evidence, Error: strings.Join(strings.Fields(n.Error), " ")}
+	note := event.Note{Kind: n.Kind, Text: text, Status: n.Status, Evidence: n.Evidence, Error: oneLine(n.Error)}
 	for _, f := range n.Files {
 		note.Files = append(note.Files, f.Path)
 	}
@@ -154,6 +160,8 @@ func (r *reader) wrong(n noted) string {
 		return "an attempt needs the error and the call that shows it"
 	case len(n.Evidence) > maxEvidence, len(n.Files) > maxEvidence, len(n.Forbids) > maxEvidence:
 		return "it names too much"
+	case n.Kind != "constraint" && r.copies(n.Text):
+		return "it copies what it is about: say what follows from it in your own words"
 	case n.Kind == "constraint" && r.said(n.Text) == 0:
 		return "these are not the person's words in this stretch; copy them exactly"
 	}
@@ -173,6 +181,18 @@ func (r *reader) wrong(n noted) string {
 		}
 	}
 	return ""
+}
+
+// copies reports whether text has a long piece of what it is about: a record that
+// is copied into the next grows with each.
+func (r *reader) copies(text string) bool {
+	text = oneLine(text)
+	for i := 0; i+copied <= len(text); i += copied / 4 {
+		if strings.Contains(r.source, text[i:i+copied]) {
+			return true
+		}
+	}
+	return false
 }
 
 // wrongFile compares what a note says of a file with what the log proves.
@@ -219,9 +239,9 @@ func (r *reader) mentions(word string) bool {
 
 // said returns the event with which a person said words, 0 if nobody did.
 func (r *reader) said(words string) int64 {
-	words = strings.Join(strings.Fields(words), " ")
+	words = oneLine(words)
 	for _, x := range r.talk {
-		if x.Asked && strings.Contains(strings.Join(strings.Fields(x.Message.Text()), " "), words) {
+		if x.Asked && strings.Contains(oneLine(x.Message.Text()), words) {
 			return x.Message.Seq
 		}
 	}

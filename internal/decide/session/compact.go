@@ -79,6 +79,8 @@ func (s *State) checkCompacted(seq int64, b event.Compacted) error {
 		return fmt.Errorf("it stands for events up to %d, which are not before it", b.Through)
 	case b.Through < s.past.Through:
 		return fmt.Errorf("it stands for events up to %d, and one before it for those up to %d", b.Through, s.past.Through)
+	case b.Through > s.past.Through && b.Handoff == "":
+		return fmt.Errorf("nothing stands for the events up to %d", b.Through)
 	}
 	return s.noneOpen()
 }

@@ -210,7 +210,15 @@ func anyBody(t *testing.T, rng *rand.Rand, s *session.State, encoders []encoder)
 	case 7:
 		return event.Quarantined{Seq: 1 + rng.Int64N(s.Seq()+1), Part: rng.IntN(4), Media: rng.IntN(4) == 0, Reason: "no"}
 	}
-	return event.Compacted{Through: rng.Int64N(s.Seq() + 1), Handoff: "Goal: x"}
+	b := event.Compacted{Through: rng.Int64N(s.Seq() + 1), Handoff: []string{"", "Goal: x"}[rng.IntN(2)]}
+	for _, x := range s.Talk() {
+		for _, c := range x.Message.Calls() {
+			if rng.IntN(2) == 0 {
+				b.Pruned = append(b.Pruned, event.Pruned{Call: c.ID, Text: []string{"", "[left out]"}[rng.IntN(2)], Args: []json.RawMessage{nil, json.RawMessage(`{"short":true}`)}[rng.IntN(2)]})
+			}
+		}
+	}
+	return b
 }
 
 // TestR057_EachAPIGetsEveryTool holds that every built-in tool reaches each API,
