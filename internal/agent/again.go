@@ -23,7 +23,7 @@ func (a *Agent) ask(ctx context.Context) (model.Reply, error) {
 		if err := a.limited(); err != nil {
 			return model.Reply{}, err
 		}
-		reply, err := a.request(ctx, tight.output)
+		reply, err := a.request(ctx)
 		if err == nil || ctx.Err() != nil {
 			return reply, err
 		}

@@ -28,6 +28,7 @@ type Agent struct {
 	asked sheet                // the newest that was made: it may have been held back
 	fell  bool                 // back, for the rest of the turn
 
+	output   int // tokens of a reply that are asked for until the next compaction; 0 for as many as there can be
 	futile   int // compactions of this turn that freed nothing ...
 	futileAt int // ... the newest at so many tokens
 
@@ -140,7 +141,7 @@ func (a *Agent) begin(ctx context.Context, in Input) error {
 	if err := a.recover(ctx); err != nil {
 		return err
 	}
-	a.fell, a.futile = false, 0
+	a.fell, a.futile, a.output = false, 0, 0
 	var bodies []event.Body
 	if a.Rules != nil {
 		files, err := a.Rules(ctx)
@@ -174,20 +175,19 @@ func (a *Agent) changed(files []event.Ruled) []event.Body {
 	return bodies
 }
 
-// request makes one request and hears the reply to it, for which so many tokens
-// are asked: 0 for as many as there can be.
-func (a *Agent) request(ctx context.Context, output int) (model.Reply, error) {
+// request makes one request and hears the reply to it.
+func (a *Agent) request(ctx context.Context) (model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Reply{}, err
 	}
-	request, sheet, err := a.compose(nil, output)
+	request, sheet, err := a.compose(nil)
 	if err != nil {
 		return model.Reply{}, err
 	}
 	if made, err := a.makeRoom(ctx, prompt.Tokens(a.state, request)); err != nil {
 		return model.Reply{}, err
 	} else if made {
-		if request, sheet, err = a.compose(nil, output); err != nil {
+		if request, sheet, err = a.compose(nil); err != nil {
 			return model.Reply{}, err
 		}
 	}
@@ -220,13 +220,13 @@ func (a *Agent) request(ctx context.Context, output int) (model.Reply, error) {
 	})
 }
 
-// compose builds the next request, with what is not a matter of the session, with
-// its tokens counted and, unless it is 0, so many for the reply.
-func (a *Agent) compose(kept []recall.Item, output int) (*model.Request, sheet, error) {
+// compose builds the next request, with what is not a matter of the session and
+// with its tokens counted.
+func (a *Agent) compose(kept []recall.Item) (*model.Request, sheet, error) {
 	r := prompt.Request(a.state, kept, a.specs)
 	r.Model, r.MaxOutput = a.speaker().Model.Name, a.speaker().Model.MaxOutput
-	if output > 0 {
-		r.MaxOutput = output
+	if a.output > 0 {
+		r.MaxOutput = a.output
 	}
 	r.Effort, r.Schema = a.Effort, a.Schema
 	r.Open = a.Journal.Artifact

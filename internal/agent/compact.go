@@ -178,6 +178,7 @@ func (a *Agent) compact(ctx context.Context, q squeeze) (bool, error) {
 	if err := a.record(b); err != nil {
 		return false, err
 	}
+	a.output = 0
 	return true, a.propose(found)
 }
 

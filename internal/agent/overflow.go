@@ -10,10 +10,7 @@ import (
 // A ladder is what is done about requests of one step that the model found too
 // long. Each rung is stood on once, and only if it makes the request shorter, so
 // it has an end.
-type ladder struct {
-	rung   int
-	output int // tokens of a reply that are asked for now; 0 for as many as there can be
-}
+type ladder struct{ rung int }
 
 // leastOutput is how many tokens of a reply must remain for it to be worth asking.
 const leastOutput = 1024
@@ -28,7 +25,7 @@ func (a *Agent) shorter(ctx context.Context, l *ladder, before int, why error) (
 		done, err := false, error(nil)
 		switch l.rung {
 		case 1:
-			done = a.lessOutput(l, before)
+			done = a.lessOutput(before)
 		case 2:
 			done, err = a.compact(ctx, a.squeeze(session.ByOverflow, "", before))
 		case 3:
@@ -44,13 +41,14 @@ func (a *Agent) shorter(ctx context.Context, l *ladder, before int, why error) (
 	return false, &Limit{What: limitOverflow, Max: fmt.Sprint(before), Err: why}
 }
 
-// lessOutput asks for a shorter reply where the window would then do.
-func (a *Agent) lessOutput(l *ladder, before int) bool {
+// lessOutput asks for shorter replies where the window would then do, until the
+// next compaction.
+func (a *Agent) lessOutput(before int) bool {
 	info := a.speaker().Model
 	less := info.Reserve() / 4
-	if !info.Known || less < leastOutput || before+info.MaxOutput <= info.Window || before+less > info.Window {
+	if a.output > 0 || !info.Known || less < leastOutput || before+info.MaxOutput <= info.Window || before+less > info.Window {
 		return false
 	}
-	l.output = less
+	a.output = less
 	return true
 }
