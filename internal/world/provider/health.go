@@ -56,9 +56,9 @@ func Check(ctx context.Context, o Options) Health {
 	case err != nil:
 		return ill(err)
 	}
-	h := Health{OK: true, Note: fmt.Sprintf("%d models at %s", len(names), t.url.Host)}
+	h := Health{OK: true, Note: fmt.Sprintf("%s at %s", models(len(names)), t.url.Host)}
 	if chosen && len(names) > 0 && !slices.Contains(names, name) && !slices.Contains(names, name+":latest") {
-		h = Health{Note: fmt.Sprintf("%s is not among its %d models", o.Name, len(names)), Hint: "one of them: " + strings.Join(near(name, names), ", ")}
+		h = Health{Note: fmt.Sprintf("%s is not among its %s", o.Name, models(len(names))), Hint: "one of them: " + strings.Join(near(name, names), ", ")}
 	}
 	if off := skew(header, time.Now()); off != 0 {
 		h.Note += fmt.Sprintf("; the clock here is %s %s its server's", inWords(off.Abs()), map[bool]string{true: "ahead of", false: "behind"}[off > 0])
@@ -195,6 +195,13 @@ func ill(err error) Health {
 		h.Hint = "it has too much to do; the key and the address are not known to be wrong"
 	}
 	return h
+}
+
+func models(n int) string {
+	if n == 1 {
+		return "1 model"
+	}
+	return fmt.Sprintf("%d models", n)
 }
 
 // near returns the names that are most like name.

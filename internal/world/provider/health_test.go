@@ -147,3 +147,56 @@ func TestCheckWithoutAWay(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckOfTroubleWithEachDialect: whatever a provider speaks, what is wrong with
+// its server is said in words of its own, in bounded time.
+func TestCheckOfTroubleWithEachDialect(t *testing.T) {
+	const key = "sk-hush-hush-hush"
+	says := func(status int, kind, body string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	for _, d := range dialects() {
+		for name, tt := range map[string]struct {
+			serve      http.HandlerFunc
+			note, hint string
+		}{
+			"a wrong key":                           {says(401, "application/json", d.Error("authentication_error", "bad "+key)), "bad [key] (HTTP 401)", "check "},
+			"a page":                                {says(200, "text/html", "<title>Welcome</title>"), `a web page ("Welcome")`, "base URL"},
+			"a wrong path":                          {says(404, "application/json", `{"error":"not found"}`), "no list of models", "base URL"},
+			"words":                                 {says(200, "text/plain", "hello"), "no list of models", "base URL"},
+			"overloaded":                            {says(529, "application/json", d.Error("overloaded_error", "Overloaded")), "Overloaded", "too much to do"},
+			"behind a gateway that cannot reach it": {says(522, "text/html", "<title>522</title>"), "a web page", ""},
+			"silent":                                {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "deadline exceeded", "nothing answered in time"},
+			"slow": {func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.WriteString(w, `{"data":[`)
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			}, "deadline exceeded", "nothing answered in time"},
+			"dead": {nil, "connection refused", "nothing answers at that address"},
+		} {
+			t.Run(d.Name+"/"+name, func(t *testing.T) {
+				s := httptest.NewServer(tt.serve)
+				defer s.Close()
+				if tt.serve == nil {
+					s.Close()
+				}
+				tr := &http.Transport{}
+				defer tr.CloseIdleConnections()
+				wait := 5 * time.Second
+				if strings.HasPrefix(name, "s") {
+					wait = 50 * time.Millisecond
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), wait)
+				defer cancel()
+				h := Check(ctx, Options{Name: "mine/", API: apiOf(d), BaseURL: s.URL, Key: key, Client: &http.Client{Transport: tr}})
+				if h.OK || !strings.Contains(h.Note, tt.note) || !strings.Contains(h.Hint, tt.hint) || strings.Contains(h.Note+h.Hint, "hush") {
+					t.Errorf("got %+v, want %q and %q", h, tt.note, tt.hint)
+				}
+			})
+		}
+	}
+}
