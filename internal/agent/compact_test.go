@@ -298,7 +298,7 @@ func TestBug_C03_AtMostOneCompactionForAStep(t *testing.T) {
 	}
 	for _, r := range m.sent {
 		words := ""
-		for _, x := range r.Messages {
+		for _, x := range r.Messages[:r.Stable] { // what follows is the program's, for this step alone
 			for _, p := range x.Parts {
 				if text, ok := p.(model.Text); ok && x.Role == model.User {
 					words = text.Text

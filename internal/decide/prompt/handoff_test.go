@@ -305,7 +305,7 @@ func TestBug_C03_R257_TheHandoffIsNoTask(t *testing.T) {
 		}
 		request := Request(&r.State, nil, nil)
 		parts := request.Messages[0].Parts
-		if len(request.Messages) != 1 || len(parts) != 3 {
+		if request.Stable != 1 || len(parts) != 3 {
 			t.Fatalf("running %v: %+v", running, request.Messages)
 		}
 		handoff, words := parts[1].(model.Text).Text, parts[2].(model.Text).Text
