@@ -378,6 +378,10 @@ func (a *Agent) record(bodies ...event.Body) error {
 	return nil
 }
 
+// Fill returns how many tokens the next request takes of the context window, and
+// how many it may. It may be called by Observe.
+func (a *Agent) Fill() (used, limit int) { return prompt.Fill(a.state, a.speaker().Model) }
+
 func (a *Agent) observe(s Signal) {
 	if a.Observe == nil {
 		return

@@ -344,6 +344,9 @@ func (r *rig) observer(s System, o openOptions) func(agent.Signal) {
 	}
 	live, spans := newVeil(r.secrets), s.openSpans(r, o)
 	return func(signal agent.Signal) {
+		if s, ok := signal.(agent.Recorded); ok && s.Event.Kind() == "stopped" && r.agent != nil {
+			r.ui.Fill(r.agent.Fill())
+		}
 		for _, shown := range live.pass(signal) {
 			r.ui.Observe(shown)
 		}

@@ -36,9 +36,12 @@ var timeRE = regexp.MustCompile(`\b\d+(?:\.\d+)?\s?(?:ns|[µu]s|ms|s|secs?|secon
 // sameText compares line by line, so that only lines that differ are searched for
 // times.
 func sameText(a, b string) bool {
-	for a != b {
+	if a == b {
+		return true
+	}
+	for more := true; more; {
 		var one, other string
-		var more, also bool
+		var also bool
 		one, a, more = strings.Cut(a, "\n")
 		other, b, also = strings.Cut(b, "\n")
 		if more != also || one != other && timeRE.ReplaceAllString(one, "#") != timeRE.ReplaceAllString(other, "#") {

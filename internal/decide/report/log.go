@@ -47,7 +47,8 @@ type plan struct {
 type step struct {
 	turn    int // 0 for one that a person asked for
 	call    tool.Call
-	what    string
+	target  string // what its arguments are mostly about
+	what    string // its tool and target
 	looks   bool
 	status  tool.Status
 	failure *tool.Failure
@@ -123,11 +124,11 @@ func (l *Log) finished(b event.Finished) {
 	delete(l.plans, b.Call)
 	delete(l.asked, b.Call)
 	s := &step{
-		call: call, what: call.Tool + " " + target(call.Args), looks: p.looks || !planned && looking[call.Tool],
+		call: call, target: target(call.Args), looks: p.looks || !planned && looking[call.Tool],
 		status: b.Result.Status, failure: b.Result.Failure, bare: uncovered(b.Result.Text),
 		lines: counted(b.Result.Data), check: checked(call, b.Result),
 	}
-	s.what = strings.TrimSpace(s.what)
+	s.what = strings.TrimSpace(call.Tool + " " + s.target)
 	if ofModel {
 		s.turn = l.turn
 	}

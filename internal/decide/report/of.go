@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -99,18 +100,22 @@ func checks(steps []*step) []Check {
 
 // scoped finds the changes that are outside what the words of their turn name.
 func (r *Report) scoped(l *Log, steps []*step) {
-	var known []string
+	paths := make(map[string]bool)
 	for _, s := range l.steps {
 		for _, e := range s.edits {
-			known = append(known, e.Path)
+			paths[e.Path] = true
 		}
-		if strings.ContainsAny(target(s.call.Args), "./") {
-			known = append(known, target(s.call.Args))
+		if strings.ContainsAny(s.target, "./") {
+			paths[s.target] = true
 		}
 	}
+	known := slices.Sorted(maps.Keys(paths))
 	for number := 1; number < len(l.turns); number++ {
+		if r.Turn > 0 && r.Turn != number {
+			continue
+		}
 		names := named(l.turns[number], known)
-		if names == nil || r.Turn > 0 && r.Turn != number {
+		if names == nil {
 			continue
 		}
 		for _, n := range names {

@@ -50,7 +50,7 @@ func outcome(c call, r tool.Result) (mark string, colour style, text string) {
 		if d := amount(r); d != "" {
 			text += " (" + d + ")"
 		}
-		return "✓", green, text + spent(r.Metrics)
+		return "✓", green, text + spent(r.Metrics) + c.waitedFor()
 	}
 	kind, reason := string(r.Status), r.Text
 	if r.Failure != nil {
@@ -67,7 +67,15 @@ func outcome(c call, r tool.Result) (mark string, colour style, text string) {
 	default:
 		text += c.label + ": " + kind
 	}
-	return "✗", red, text + spent(r.Metrics)
+	return "✗", red, text + spent(r.Metrics) + c.waitedFor()
+}
+
+// waitedFor says what c had to wait for before it ran.
+func (c call) waitedFor() string {
+	if c.after == "" {
+		return ""
+	}
+	return ", after " + c.after
 }
 
 // amount says how much a call that went well gave or changed.

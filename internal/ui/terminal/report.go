@@ -14,6 +14,14 @@ func (u *UI) Report(claims []Claim) {
 	u.enqueue(func() { u.view.report(claims) })
 }
 
+// Fill says how many tokens of the context window are used, of how many, for the
+// line at the end of the turn.
+func (u *UI) Fill(used, room int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.enqueue(func() { u.view.turn.used, u.view.turn.room = used, room })
+}
+
 func (v *view) report(claims []Claim) {
 	if v.o.Quiet {
 		return

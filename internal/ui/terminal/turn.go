@@ -21,6 +21,8 @@ type turn struct {
 	changed []string // paths, in order of their first change
 	calls   int
 	shell   int // of the calls
+	used    int // tokens of the context window, after the newest reply ...
+	room    int // ... of so many; 0 where that is not known
 }
 
 func (t *turn) begin(at time.Time) {
@@ -80,6 +82,9 @@ func (t *turn) summary(at time.Time, b event.Stopped) string {
 	}
 	if t.cost > 0 {
 		parts = append(parts, about+dollars(t.cost))
+	}
+	if t.room > 0 {
+		parts = append(parts, fmt.Sprintf("context %d%% full", min(100, (t.used*100+t.room-1)/t.room)))
 	}
 	if !t.started.IsZero() {
 		parts = append(parts, short(at.Sub(t.started)))

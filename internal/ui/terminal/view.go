@@ -20,10 +20,11 @@ type view struct {
 	open port  // where a line is begun and not ended
 
 	turn  turn
-	calls map[string]call // planned and not finished
-	text  filter          // of the reply that comes in
-	shown int             // bytes of its text that were streamed
-	think filter          // of its reasoning
+	calls map[string]call   // planned and not finished
+	names map[string]string // labels of the calls of the newest reply
+	text  filter            // of the reply that comes in
+	shown int               // bytes of its text that were streamed
+	think filter            // of its reasoning
 	live  map[string]*liveOutput
 
 	status status
@@ -36,7 +37,8 @@ type call struct {
 	step  int
 	began time.Time // its run
 
-	approved bool // by a person
+	approved bool   // by a person
+	after    string // what it waited for
 }
 
 // A port is one of the two ways out; both may lead to one terminal.
@@ -61,7 +63,7 @@ const (
 )
 
 func newView(o Options) view {
-	return view{o: o, calls: make(map[string]call), live: make(map[string]*liveOutput)}
+	return view{o: o, calls: make(map[string]call), names: make(map[string]string), live: make(map[string]*liveOutput)}
 }
 
 func (v *view) show(s agent.Signal) {
@@ -91,9 +93,11 @@ func (v *view) recorded(e event.Event) {
 	case event.Planned:
 		c := b.Plan.Call
 		v.calls[c.ID] = call{tool: c.Tool, label: label(c.Tool, b.Plan.Summary), step: v.turn.steps}
+		v.names[c.ID] = v.calls[c.ID].label
 	case event.Decided:
 		v.decided(b)
 	case event.Started:
+		v.waited(b)
 		v.started(b.Call)
 	case event.Finished:
 		v.finished(b)
@@ -150,6 +154,7 @@ func (v *view) replied(b event.Replied) {
 	v.endReasoning()
 	text := b.Message.Text()
 	calls := b.Message.Calls()
+	clear(v.names)
 	for _, c := range calls {
 		v.calls[c.ID] = call{tool: c.Tool, label: label(c.Tool, target(c.Args)), step: v.turn.steps}
 	}
@@ -168,6 +173,23 @@ func (v *view) replied(b event.Replied) {
 		v.write(progress, dim, strings.TrimSpace(Safe(text))+"\n")
 	}
 	v.shown = 0
+}
+
+// waited keeps what a call had to wait for: the first of those calls, and how many
+// more there were.
+func (v *view) waited(b event.Started) {
+	c, known := v.calls[b.Call]
+	if !known || len(b.Waited) == 0 {
+		return
+	}
+	first := b.Waited[0].Call
+	if c.after = v.names[first]; c.after == "" {
+		c.after = first
+	}
+	if more := len(b.Waited) - 1; more > 0 {
+		c.after += fmt.Sprintf(" and %d more", more)
+	}
+	v.calls[b.Call] = c
 }
 
 func (v *view) decided(b event.Decided) {
