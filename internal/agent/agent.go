@@ -228,6 +228,9 @@ func (a *Agent) compose(kept []recall.Item) (*model.Request, sheet, error) {
 	if a.output > 0 {
 		r.MaxOutput = a.output
 	}
+	if a.System != "" {
+		r.System = a.System + strings.TrimPrefix(r.System, prompt.Static())
+	}
 	r.Effort, r.Schema = a.Effort, a.Schema
 	r.Open = a.Journal.Artifact
 	s, err := a.sent.next(r)

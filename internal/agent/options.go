@@ -29,6 +29,7 @@ type Options struct {
 	Session  event.Opened    // recorded first, by Open
 	Effort   string          // of reasoning
 	Schema   json.RawMessage // of the answer
+	System   string          // in place of prompt.Static, for experiments; "" is that
 	Policy   policy.Policy   // checked: see policy.Policy.Check
 	Limits   Limits
 

@@ -23,6 +23,9 @@ import (
 //go:embed system.md
 var system string
 
+// Static returns layer L1 but for the tools, with which every System begins.
+func Static() string { return system }
+
 // Request builds a request in which every call is followed by its result,
 // whatever the events were; kept is what Pack chose for this step alone. The loop
 // adds what is not a matter of the session: model, limits and shape of the answer.

@@ -1,0 +1,183 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/decide/session"
+)
+
+// A Change is what is different this time. The zero Change is nothing.
+type Change struct {
+	System string            // in place of the static text
+	Rules  map[string]string // texts of rule files, by path; "" is none
+	Tools  map[string]string // descriptions of tools, by name
+}
+
+// Model returns the model that the session had last.
+func (r *Recording) Model() string { return r.opened.Model }
+
+// Steps returns what was recorded.
+func (r *Recording) Steps() []Step { return r.steps }
+
+// MaxOutput returns how many tokens replies could have, 0 if that is not known.
+func (r *Recording) MaxOutput() int {
+	for _, s := range r.steps {
+		if s.Request != nil {
+			return s.Request.MaxOutput
+		}
+	}
+	return 0
+}
+
+// Play runs the session again with change. In o are the journal, the model and
+// what else is changed; without o.Provider the recorded replies are played, so
+// that only requests can differ. It returns the steps that came of it, and why
+// they ended early, if they did.
+func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) ([]Step, error) {
+	t := &tape{calls: r.calls}
+	for _, spec := range r.opened.Tools {
+		if about, changed := change.Tools[spec.Name]; changed {
+			spec.Description = about
+		}
+		o.Tools = append(o.Tools, player{spec, t})
+	}
+	for name := range change.Tools {
+		if !slices.ContainsFunc(r.opened.Tools, func(s tool.Spec) bool { return s.Name == name }) {
+			return nil, fmt.Errorf("there is no tool %q in the session", name)
+		}
+	}
+	o.Session = event.Opened{
+		Session: r.opened.Session, Root: r.opened.Root, Commit: r.opened.Commit,
+		Version: r.opened.Version, Model: o.Model.Name, Mode: r.opened.Mode,
+	}
+	o.Policy = policy.Policy{Mode: policy.ModeFull} // nothing is done, and what was denied is played as denied
+	o.Approve = func(context.Context, agent.Question) (agent.Answer, error) { return agent.Answer{Allow: true}, nil }
+	o.Limits = agent.Limits{}
+	o.System = change.System
+	var events []event.Event
+	o.Observe = func(s agent.Signal) {
+		if recorded, ok := s.(agent.Recorded); ok {
+			events = append(events, recorded.Event)
+		}
+	}
+	var now *turn
+	o.Rules = func(context.Context) ([]event.Ruled, error) { return now.ruled(change.Rules), nil }
+	speaker := &speaker{recording: r, real: o.Provider}
+	o.Provider = speaker
+
+	a, err := agent.Open(ctx, new(session.State), o)
+	if err != nil {
+		return nil, err
+	}
+	speaker.agent = a
+	for i := range r.turns {
+		now = &r.turns[i]
+		speaker.begin(now)
+		if err = a.Turn(ctx, agent.Input{Text: now.words.Text, Mentions: now.words.Mentions, Media: now.words.Media}); err != nil {
+			break
+		}
+	}
+	if errors.Is(err, errOver) {
+		err = nil
+	}
+	again, readErr := Read(events, o.Journal.Artifact)
+	if readErr != nil {
+		return nil, errors.Join(err, readErr)
+	}
+	return again.steps, err
+}
+
+// ruled returns the rule files of t's time, but for those that are changed.
+func (t *turn) ruled(changed map[string]string) (files []event.Ruled) {
+	texts := make(map[string]event.Ruled)
+	var order []string
+	put := func(f event.Ruled) {
+		if _, there := texts[f.Path]; !there {
+			order = append(order, f.Path)
+		}
+		texts[f.Path] = f
+	}
+	for _, f := range t.rules {
+		put(f)
+	}
+	for _, path := range slices.Sorted(maps.Keys(changed)) {
+		put(event.Ruled{Path: path, Digest: "changed", Text: changed[path]})
+	}
+	for _, path := range order {
+		if texts[path].Text != "" {
+			files = append(files, texts[path])
+		}
+	}
+	return files
+}
+
+// errOver ends a session that was recorded no further.
+var errOver = errors.New("the recording has no more replies")
+
+// A speaker answers with the recorded replies, or lets a model answer. It says
+// what a person said meanwhile when they said it.
+type speaker struct {
+	recording *Recording
+	real      model.Provider
+	agent     *agent.Agent
+
+	mu   sync.Mutex
+	now  *turn
+	next int // reply of the turn, from 1
+}
+
+func (s *speaker) begin(t *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now, s.next = t, 0
+}
+
+func (s *speaker) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		if req.Purpose != "" && s.real == nil {
+			yield(nil, &model.BadRequest{Reason: "only recorded replies are played"})
+			return
+		}
+		if req.Purpose == "" {
+			s.mu.Lock()
+			s.next++
+			text, turn, n := s.now.later[s.next], s.now.number, s.now.reply+s.next
+			s.mu.Unlock()
+			if text != "" {
+				s.agent.Steer(agent.Input{Text: text})
+			}
+			if s.real == nil {
+				s.play(turn, n, yield)
+				return
+			}
+		}
+		for d, err := range s.real.Stream(ctx, req) {
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// play yields the n-th reply of the recording, from 1, unless it is of a later
+// turn.
+func (s *speaker) play(turn, n int, yield func(model.Delta, error) bool) {
+	steps := s.recording.steps
+	if n > len(steps) || steps[n-1].Turn != turn {
+		yield(nil, errOver)
+		return
+	}
+	b := steps[n-1].Reply
+	yield(model.Reply{Message: b.Message, Usage: b.Usage, Stop: b.Stop}, nil)
+}

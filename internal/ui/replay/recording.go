@@ -1,0 +1,151 @@
+// Package replay runs a recorded session again with one thing changed. Tools are
+// played back from the record: nothing is read, run or written. What comes of it is
+// compared with the record, step by step.
+package replay
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// A Recording is a session that was recorded.
+type Recording struct {
+	opened event.Opened // the last one
+	turns  []turn
+	calls  map[string][]*played // by signature, oldest first
+	steps  []Step
+}
+
+// A turn is what a person said first, and when what else they said came.
+type turn struct {
+	number int
+	words  event.Asked
+	rules  []event.Ruled // as they stood
+	later  map[int]string
+	reply  int // how many replies came before it
+}
+
+// A played is a call and what came of it.
+type played struct {
+	plan   tool.Plan
+	result tool.Result
+	used   bool
+}
+
+// A Step is a request and the reply to it.
+type Step struct {
+	Turn    int            // 1, 2, ...
+	Request *model.Request // as it was sent; nil where that is not kept
+	Bytes   int
+	Tokens  int // of the request, by estimate or, where that was not recorded, as reported
+	Reply   event.Replied
+}
+
+// maxRequest bounds a request that is read back, in bytes.
+const maxRequest = 256 << 20
+
+// Read takes a session apart. Open opens its artifacts. An error is of one that
+// cannot be played: nothing was said in it.
+func Read(events []event.Event, open func(handle string) (io.ReadSeekCloser, error)) (*Recording, error) {
+	r := &Recording{calls: make(map[string][]*played)}
+	var rules []event.Ruled
+	running, replies := false, 0
+	calls := make(map[string]tool.Call)
+	plans := make(map[string]tool.Plan)
+	var requests requests
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case event.Opened:
+			r.opened = b
+		case event.Ruled:
+			rules = append(rules[:len(rules):len(rules)], b)
+		case event.Asked:
+			if running {
+				last := &r.turns[len(r.turns)-1]
+				last.later[replies-last.reply] += b.Text
+				continue
+			}
+			running = true
+			r.turns = append(r.turns, turn{number: len(r.turns) + 1, words: b, rules: rules, later: make(map[int]string), reply: replies})
+		case event.Sent:
+			requests.sent(b, open)
+		case event.Replied:
+			if b.Stop == model.Cut || len(r.turns) == 0 { // it was asked for again
+				continue
+			}
+			running = true
+			replies++
+			r.steps = append(r.steps, requests.step(len(r.turns), b))
+			for _, c := range b.Message.Calls() {
+				calls[c.ID] = c
+			}
+		case event.Planned:
+			plans[b.Plan.Call.ID] = b.Plan
+		case event.Finished:
+			if c, asked := calls[b.Call]; asked {
+				s := c.Signature()
+				r.calls[s] = append(r.calls[s], &played{plan: plans[b.Call], result: b.Result})
+			}
+		case event.Stopped:
+			running = false
+		}
+	}
+	if len(r.turns) == 0 {
+		return nil, errors.New("nothing was said in it: there is nothing to play")
+	}
+	return r, nil
+}
+
+// requests puts requests together from what each repeats of the one before.
+type requests struct {
+	text []byte
+	lost bool
+	next Step // that is not answered yet
+}
+
+func (q *requests) sent(b event.Sent, open func(string) (io.ReadSeekCloser, error)) {
+	rest, err := readAll(b.Request, open)
+	if q.lost = q.lost && b.Repeats > 0 || err != nil || b.Repeats > len(q.text); q.lost {
+		q.text = nil
+	} else {
+		q.text = append(q.text[:b.Repeats:b.Repeats], rest...)
+	}
+	if b.For != "" { // it was not for a step
+		return
+	}
+	q.next = Step{Bytes: b.Bytes, Tokens: b.Tokens}
+	request := new(model.Request)
+	if !q.lost && json.Unmarshal(q.text, request) == nil {
+		q.next.Request = request
+	}
+}
+
+func (q *requests) step(turn int, b event.Replied) Step {
+	s := q.next
+	q.next = Step{}
+	s.Turn, s.Reply = turn, b
+	if s.Tokens == 0 {
+		s.Tokens = b.Usage.Total() - b.Usage.Output
+	}
+	return s
+}
+
+func readAll(handle string, open func(string) (io.ReadSeekCloser, error)) ([]byte, error) {
+	f, err := open(handle)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	n, err := b.ReadFrom(io.LimitReader(f, maxRequest+1))
+	if err = errors.Join(err, f.Close()); err == nil && n > maxRequest {
+		err = fmt.Errorf("%s: more than %d bytes", handle, maxRequest)
+	}
+	return b.Bytes(), err
+}

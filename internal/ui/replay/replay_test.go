@@ -1,0 +1,193 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/session"
+	"github.com/belay-agent/belay/internal/world/journal"
+	"github.com/belay-agent/belay/internal/world/provider"
+)
+
+// record runs a session with two turns, equal calls with other results, a failure
+// and words that come in the middle, and returns its events.
+func record(t *testing.T) ([]event.Event, *journal.Journal) {
+	t.Helper()
+	script := `
+-- step --
+call: Look {"at": "a"}
+-- step --
+call: Look {"at": "a"}
+call: Look {"at": "gone"}
+-- step --
+say: seen
+-- step --
+call: Look {"at": "a"}
+-- step --
+say: seen again
+`
+	rehearsed, err := provider.NewRehearsed("test", []byte(strings.TrimPrefix(script, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	looks := 0
+	type args struct {
+		At string `json:"at"`
+	}
+	look := tool.New(tool.Spec{
+		Name: "Look", Version: 1, Description: "Looks.", Effects: []effect.Kind{effect.Read}, Idempotency: tool.ReadOnly, Risk: tool.Low, Timeout: time.Minute,
+	}, func(_ context.Context, a args, _ tool.Input) (*tool.Action, error) {
+		if a.At == "gone" {
+			return nil, &tool.Failure{Kind: tool.NotFound, Message: "it is gone"}
+		}
+		return &tool.Action{
+			Parts: []tool.Part{{Name: a.At, Effects: effect.Set{{Kind: effect.Read, On: a.At}}}},
+			Do: func(context.Context, tool.Env) (tool.Result, error) {
+				looks++
+				return tool.Result{Status: tool.Success, Text: fmt.Sprintf("look %d", looks)}, nil
+			},
+		}, nil
+	})
+	j := journal.Memory(nil)
+	var events []event.Event
+	var a *agent.Agent
+	options := agent.Options{
+		Journal: j, Provider: rehearsed, Model: model.Info{Name: "script:test"}, Tools: []tool.Tool{look},
+		Session: event.Opened{Session: "s", Root: "/w", Model: "script:test"},
+		Rules: func(context.Context) ([]event.Ruled, error) {
+			return []event.Ruled{{Path: "AGENTS.md", Digest: "d", Text: "Be slow."}}, nil
+		},
+		Observe: func(s agent.Signal) {
+			recorded, ok := s.(agent.Recorded)
+			if !ok {
+				return
+			}
+			events = append(events, recorded.Event)
+			if b, ok := recorded.Event.Body.(event.Finished); ok && b.Call == "c1" {
+				a.Steer(agent.Input{Text: "look closely"})
+			}
+		},
+	}
+	a, err = agent.Open(t.Context(), new(session.State), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"look", "and again"} {
+		if err := a.Turn(t.Context(), agent.Input{Text: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return events, j
+}
+
+func play(t *testing.T, change Change, p model.Provider) []Pair {
+	t.Helper()
+	events, j := record(t)
+	r, err := Read(events, j.Artifact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := r.Play(t.Context(), agent.Options{Journal: journal.Memory(nil), Model: model.Info{Name: r.Model()}, Provider: p}, change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Compare(r.Steps(), steps)
+}
+
+// TestR302_NothingChangedIsTheSame: requests, and what came next, steered words and
+// failures included.
+func TestR302_NothingChangedIsTheSame(t *testing.T) {
+	pairs := play(t, Change{}, nil)
+	if len(pairs) != 5 {
+		t.Fatalf("%d steps, want 5", len(pairs))
+	}
+	for _, p := range pairs {
+		if p.Was == nil || p.Is == nil || p.Was.Request == nil || len(p.Request) > 0 || !p.SameNext {
+			t.Errorf("turn %d, step %d: %+v", p.Turn, p.Step, p)
+			continue
+		}
+		a, _ := json.Marshal(p.Was.Request)
+		b, _ := json.Marshal(p.Is.Request)
+		if d := cmp.Diff(string(a), string(b)); d != "" {
+			t.Errorf("turn %d, step %d (-was +is):\n%s", p.Turn, p.Step, d)
+		}
+	}
+}
+
+// TestR302_OneThingChanged differs there and nowhere else.
+func TestR302_OneThingChanged(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change Change
+		in     string
+	}{
+		"the prompt":    {Change{System: "Short."}, "system"},
+		"a rule file":   {Change{Rules: map[string]string{"AGENTS.md": "Be fast."}}, "system"},
+		"no rule file":  {Change{Rules: map[string]string{"AGENTS.md": ""}}, "system"},
+		"a description": {Change{Tools: map[string]string{"Look": "Sees."}}, "tools"},
+	} {
+		for _, p := range play(t, tc.change, nil) {
+			if d := cmp.Diff([]string{tc.in}, p.Request); d != "" || !p.SameNext {
+				t.Errorf("%s, turn %d, step %d: the same next %v; differs in (-want +got):\n%s", name, p.Turn, p.Step, p.SameNext, d)
+			}
+		}
+	}
+}
+
+// TestR303_WhereItLeftThePath: a model that asks for something else gets no result,
+// and the lines that only one of the requests has say what it saw.
+func TestR303_WhereItLeftThePath(t *testing.T) {
+	script := "-- step --\ncall: Look {\"at\": \"b\"}\n-- step --\nexpect: error /not made in the recorded session/\nsay: none\n-- step --\nsay: none\n"
+	other, err := provider.NewRehearsed("other", []byte(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := play(t, Change{}, other)
+	if pairs[0].SameNext || pairs[1].SameNext {
+		t.Error("another call counts as the same")
+	}
+	if len(pairs) != 5 || pairs[2].Is != nil {
+		t.Errorf("%d pairs, the third %+v: want what was recorded without a counterpart", len(pairs), pairs[2])
+	}
+	missing, added := Context(pairs[1].Was.Request, pairs[1].Is.Request)
+	if d := cmp.Diff([]string{`Look {"at":"a"}`, "look 1"}, missing); d != "" {
+		t.Errorf("missing (-want +got):\n%s", d)
+	}
+	if len(added) < 2 || added[0] != `Look {"at":"b"}` {
+		t.Errorf("added: %q", added)
+	}
+}
+
+// TestEqualCallsArePlayedInOrder, and the last one again where there were no more.
+func TestEqualCallsArePlayedInOrder(t *testing.T) {
+	events, j := record(t)
+	r, err := Read(events, j.Artifact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape := &tape{calls: r.calls}
+	var got []string
+	for range 5 {
+		got = append(got, tape.take(tool.Call{Tool: "Look", Args: json.RawMessage(`{ "at":"a"}`)}).result.Text)
+	}
+	if d := cmp.Diff([]string{"look 1", "look 2", "look 3", "look 3", "look 3"}, got); d != "" {
+		t.Errorf("results (-want +got):\n%s", d)
+	}
+}
+
+// TestNothingToPlay is an error.
+func TestNothingToPlay(t *testing.T) {
+	if _, err := Read([]event.Event{{Seq: 1, Body: event.Opened{Session: "s"}}}, nil); err == nil {
+		t.Error("a session without words is played")
+	}
+}
