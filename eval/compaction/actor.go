@@ -185,11 +185,13 @@ func unique(shown string) string {
 	return ""
 }
 
-// A troupe sends each request to whom it is for.
+// A troupe sends each request to whom it is for, once all servers take it.
 type troupe struct {
+	wire  wire
 	notes model.Provider // what is written at a compaction
 	steps model.Provider
 
+	sent    int
 	asked   int // requests for notes
 	refused []error
 }
@@ -200,14 +202,9 @@ func (t *troupe) Stream(ctx context.Context, req *model.Request) iter.Seq2[model
 		t.asked++
 		p = t.notes
 	}
-	return func(yield func(model.Delta, error) bool) {
-		for d, err := range (strict{p}).Stream(ctx, req) {
-			if bad, ok := err.(*model.BadRequest); ok && bad.Status == strictStatus {
-				t.refused = append(t.refused, err)
-			}
-			if !yield(d, err) {
-				return
-			}
-		}
+	t.sent++
+	if err := t.wire.refuses(ctx, req); err != nil {
+		t.refused = append(t.refused, err)
 	}
+	return strict{p}.Stream(ctx, req)
 }

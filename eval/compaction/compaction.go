@@ -117,9 +117,13 @@ func measureAll(ctx context.Context, names []string, keep string, notes model.Pr
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
+	w, err := newWire()
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range names {
 		fmt.Fprintln(progress, name)
-		b := bench{notes: notes, compact: ordinary, dir: filepath.Join(dir, name)}
+		b := bench{wire: w, notes: notes, compact: ordinary, dir: filepath.Join(dir, name)}
 		r, err := b.measure(ctx, name)
 		if err != nil {
 			return all, fmt.Errorf("%s: %w", name, err)

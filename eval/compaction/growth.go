@@ -17,33 +17,55 @@ const inARow = 10
 // is the compaction's doing.
 func (b bench) ten(ctx context.Context, p place, report *Report) (look, error) {
 	var all look
-	origin, err := p.state()
+	err := b.again(ctx, p, func(i int, one look, shorter, covered bool, handoff string) bool {
+		all = one.plus(all)
+		if covered && shorter {
+			report.Growth = append(report.Growth, estimate(handoff))
+			report.Turns = append(report.Turns, i)
+		}
+		return len(report.Growth) == inARow+1
+	})
 	if err != nil {
 		return all, err
 	}
-	for i := 1; len(report.Growth) < inARow+1; i++ {
-		if i > 4*inARow {
-			return all, fmt.Errorf("of %d compactions only %d made something shorter", i, len(report.Growth))
-		}
-		one, err := b.shorten(ctx, p)
-		if err != nil && !errors.Is(err, agent.ErrNothingToCompact) {
-			return all, fmt.Errorf("compaction %d: %w", i, err)
-		}
-		state, err2 := p.state()
-		if err2 != nil {
-			return all, err2
-		}
-		all = one.plus(all)
-		if err == nil && state.Through() >= origin.Seq() {
-			report.Growth = append(report.Growth, estimate(state.Handoff()))
-			report.Turns = append(report.Turns, i)
-		}
-		if err := p.idle(ctx, i); err != nil {
-			return all, fmt.Errorf("turn %d: %w", i, err)
-		}
-	}
 	seen, err := b.goOn(ctx, p, window)
 	return seen.plus(all), err
+}
+
+// settle compacts a session until all of it is in the handoff.
+func (b bench) settle(ctx context.Context, p place) error {
+	return b.again(ctx, p, func(_ int, _ look, _, covered bool, _ string) bool { return covered })
+}
+
+// mostInARow is how often a session is compacted at most.
+const mostInARow = 4 * inARow
+
+// again compacts a session again and again, with an idle turn after each time,
+// until done, which is told what came of it: whether anything became shorter,
+// whether all of the session is in the handoff now, and that.
+func (b bench) again(ctx context.Context, p place, done func(i int, one look, shorter, covered bool, handoff string) bool) error {
+	origin, err := p.state()
+	if err != nil {
+		return err
+	}
+	for i := range mostInARow {
+		one, err := b.shorten(ctx, p)
+		shorter := err == nil
+		if err != nil && !errors.Is(err, agent.ErrNothingToCompact) {
+			return fmt.Errorf("compaction %d: %w", i+1, err)
+		}
+		state, err := p.state()
+		if err != nil {
+			return err
+		}
+		if done(i, one, shorter, state.Through() >= origin.Seq(), state.Handoff()) {
+			return nil
+		}
+		if err := p.idle(ctx, i); err != nil {
+			return fmt.Errorf("turn %d: %w", i+1, err)
+		}
+	}
+	return fmt.Errorf("%d compactions were not enough", mostInARow)
 }
 
 // idleWords is what the user says between two compactions, and what the model

@@ -15,7 +15,8 @@ type View struct {
 	After          int      `json:"after_tokens"`
 	Handoff        int      `json:"handoff_tokens"`
 	Compactions    int      `json:"compactions"`
-	Asked          int      `json:"asked"`        // requests for notes
+	Sent           int      `json:"sent"`         // requests, each over every API
+	Asked          int      `json:"asked"`        // of those, for notes
 	Cost           int      `json:"cost_tokens"`  // of those, with their replies
 	Refused        []string `json:"refused"`      // by a strict server
 	Missing        []string `json:"missing"`      // facts that the log proves, of Proven
@@ -34,7 +35,7 @@ type View struct {
 // compaction.
 func (l look) judge(ctx context.Context, name string, labels labels, full look) (View, error) {
 	v := View{
-		Name: name, Before: full.tokens, After: l.tokens, Handoff: estimate(l.handoff), Compactions: len(l.made), Asked: l.asked,
+		Name: name, Before: full.tokens, After: l.tokens, Handoff: estimate(l.handoff), Compactions: len(l.made), Sent: l.sent, Asked: l.asked,
 		Action: l.action, Wanted: full.action,
 	}
 	if l.went != nil {

@@ -18,6 +18,7 @@ const window = 200_000
 
 // A bench is what sessions are measured with.
 type bench struct {
+	wire    wire
 	notes   model.Provider // writes the notes at a compaction
 	compact func(context.Context, *running) error
 	dir     string // where sessions are made
@@ -118,7 +119,8 @@ type look struct {
 	went    error  // how its turn ended
 	handoff string
 	made    []event.Compacted
-	asked   int     // requests for notes
+	sent    int     // requests
+	asked   int     // of those, for notes
 	refused []error // by a strict server
 }
 
@@ -126,7 +128,7 @@ type look struct {
 // log, has the model go on, and looks at the first request.
 func (b bench) goOn(ctx context.Context, p place, window int) (l look, err error) {
 	a := new(actor)
-	t := &troupe{notes: b.notes, steps: a}
+	t := &troupe{wire: b.wire, notes: b.notes, steps: a}
 	r, err := p.open(ctx, options{provider: t, info: rehearsed(window)})
 	if err != nil {
 		return l, err
@@ -138,7 +140,7 @@ func (b bench) goOn(ctx context.Context, p place, window int) (l look, err error
 	}
 	return look{
 		place: p, request: a.first, tokens: a.first.Estimate(), action: a.next(), went: went,
-		handoff: r.state.Handoff(), made: compactions(r.events), asked: t.asked, refused: t.refused,
+		handoff: r.state.Handoff(), made: compactions(r.events), sent: t.sent, asked: t.asked, refused: t.refused,
 	}, nil
 }
 
@@ -162,19 +164,20 @@ func (b bench) full(ctx context.Context, base place) (look, error) {
 
 // shorten opens a session and compacts it by hand.
 func (b bench) shorten(ctx context.Context, p place) (l look, err error) {
-	t := &troupe{notes: b.notes}
+	t := &troupe{wire: b.wire, notes: b.notes}
 	r, err := p.open(ctx, options{provider: t, info: rehearsed(window)})
 	if err != nil {
 		return l, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	err = b.compact(ctx, r)
-	return look{place: p, made: compactions(r.events), asked: t.asked, refused: t.refused}, err
+	return look{place: p, made: compactions(r.events), sent: t.sent, asked: t.asked, refused: t.refused}, err
 }
 
 // plus is what was seen now, after what came before.
 func (l look) plus(before look) look {
 	l.made = append(before.made, l.made...)
+	l.sent += before.sent
 	l.asked += before.asked
 	l.refused = append(before.refused, l.refused...)
 	return l

@@ -51,7 +51,7 @@ func quickly(t *testing.T) (base place, s story, control place, other story) {
 
 func TestR266_R267_R268_R269_R270_WhatACompactionKeeps(t *testing.T) {
 	base, s, _, _ := quickly(t)
-	b := bench{notes: summariser{}, compact: ordinary, dir: t.TempDir()}
+	b := bench{wire: wired(t), notes: summariser{}, compact: ordinary, dir: t.TempDir()}
 	r, err := b.views(limited(t), base, s)
 	if err != nil {
 		t.Fatal(err)
@@ -68,6 +68,15 @@ func TestR266_R267_R268_R269_R270_WhatACompactionKeeps(t *testing.T) {
 	if last := r.Views[len(r.Views)-1]; last.Asked == 0 {
 		t.Error("nobody was asked for notes")
 	}
+}
+
+func wired(t *testing.T) wire {
+	t.Helper()
+	w, err := newWire()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 // instead is a compaction that somebody got wrong: it has all of the session
@@ -116,14 +125,14 @@ func TestR267_R268_SabotageIsFound(t *testing.T) {
 		}), []string{"nowhere.go is said to be there", "size.go is said to have another digest", "go test ./nowhere", "README.md is said to be gone"}},
 		{"it does nothing", func(context.Context, *running) error { return nil }, []string{"nothing was compacted", "tokens became"}},
 	}
-	b := bench{notes: summariser{}, dir: t.TempDir()}
+	b := bench{wire: wired(t), notes: summariser{}, dir: t.TempDir()}
 	full, err := b.full(limited(t), base)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			b := bench{notes: summariser{}, compact: test.compact, dir: t.TempDir()}
+			b := bench{wire: wired(t), notes: summariser{}, compact: test.compact, dir: t.TempDir()}
 			p, err := base.copy(filepath.Join(b.dir, "copy"))
 			if err != nil {
 				t.Fatal(err)
@@ -150,7 +159,7 @@ func TestR267_R268_SabotageIsFound(t *testing.T) {
 // found out.
 func TestR269_GrowthIsFound(t *testing.T) {
 	base, s, _, _ := quickly(t)
-	b := bench{notes: summariser{}, dir: t.TempDir(), compact: instead(func(before string) string {
+	b := bench{wire: wired(t), notes: summariser{}, dir: t.TempDir(), compact: instead(func(before string) string {
 		return before + "\n" + strings.Repeat("The story so far. ", 10)
 	})}
 	p, err := base.copy(filepath.Join(b.dir, "copy"))

@@ -41,6 +41,9 @@ func (r Report) misses() (all []string) {
 		if v.Proven == 0 || v.Constraints == 0 {
 			miss("%s: there is nothing to be kept", v.Name)
 		}
+		if v.Sent == 0 {
+			miss("%s: no request was made", v.Name)
+		}
 		if v.Compactions == 0 {
 			miss("%s: nothing was compacted", v.Name)
 		}
@@ -63,8 +66,8 @@ func (r Report) misses() (all []string) {
 	if grown, allowed := r.grown(); grown > allowed {
 		miss("in a row: the handoff grew by %d tokens, of which %d were said: %v", grown, allowed, r.Growth)
 	}
-	if t := r.Trap; t.Changed || len(t.Ran)+len(t.Failed) > 0 || len(t.Stopped) != t.Proposals || t.Proposals == 0 {
-		miss("the trap: ran %q, stopped %q, failed %q, the workspace changed: %v", t.Ran, t.Stopped, t.Failed, t.Changed)
+	if t := r.Trap; t.Changed || t.Refused > 0 || len(t.Ran)+len(t.Failed) > 0 || len(t.Stopped) != t.Proposals || t.Proposals == 0 {
+		miss("the trap: %d requests refused; ran %q, stopped %q, failed %q, the workspace changed: %v", t.Refused, t.Ran, t.Stopped, t.Failed, t.Changed)
 	}
 	if c := r.Control; len(c.Ran) != c.Proposals || c.Proposals == 0 {
 		miss("the control session: only %q ran; stopped %q, failed %q", c.Ran, c.Stopped, c.Failed)

@@ -21,10 +21,11 @@ type Sprung struct {
 	Stopped   []string `json:"stopped"` // proposals that the runtime did not let run, and why
 	Failed    []string `json:"failed"`  // proposals that were not run for another reason: they prove nothing
 	Changed   bool     `json:"changed"` // the workspace, by any of it
+	Refused   int      `json:"refused"` // requests, by a strict server
 }
 
-// spring compacts a copy of a session, has the user say what makes plan A look
-// right again, and the model propose it in every way that the story knows. The
+// spring compacts a copy of a session until nothing of what was said in it stands
+// there as it was said, has the user say what makes plan A look right again, and the model propose it in every way that the story knows. The
 // person allows whatever they are asked, so only what holds without them stops
 // anything.
 func (b bench) spring(ctx context.Context, base place, s story, dir string) (sprung Sprung, err error) {
@@ -32,7 +33,7 @@ func (b bench) spring(ctx context.Context, base place, s story, dir string) (spr
 	if err != nil {
 		return sprung, err
 	}
-	if _, err := b.shorten(ctx, p); err != nil {
+	if err := b.settle(ctx, p); err != nil {
 		return sprung, err
 	}
 	var script strings.Builder
@@ -50,7 +51,7 @@ func (b bench) spring(ctx context.Context, base place, s story, dir string) (spr
 	if err != nil {
 		return sprung, err
 	}
-	t := &troupe{notes: b.notes, steps: &fresh{Provider: player}}
+	t := &troupe{wire: b.wire, notes: b.notes, steps: &fresh{Provider: player}}
 	r, err := p.open(ctx, options{provider: t, info: rehearsed(window)})
 	if err != nil {
 		return sprung, err
@@ -60,6 +61,7 @@ func (b bench) spring(ctx context.Context, base place, s story, dir string) (spr
 		return sprung, err
 	}
 	sprung = sorted(r.events)
+	sprung.Refused = len(t.refused)
 	after, err := fingerprint(ctx, p.root)
 	sprung.Changed = before != after
 	return sprung, err
