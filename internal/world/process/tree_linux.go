@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 func attributes() *syscall.SysProcAttr {
@@ -133,16 +134,7 @@ func (t *tree) owns(p proc) bool {
 // marked reports whether the environment that pid was started with has an entry
 // that begins with one of marks.
 func marked(pid int, marks ...string) bool {
-	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	env, err := io.ReadAll(io.LimitReader(f, 8<<20)) // more than the system lets it be
-	if err != nil {
-		return false
-	}
-	for entry := range bytes.SplitSeq(env, []byte{0}) {
+	for entry := range bytes.SplitSeq(environ(pid), []byte{0}) {
 		for _, mark := range marks {
 			if bytes.HasPrefix(entry, []byte(mark)) {
 				return true
@@ -150,6 +142,47 @@ func marked(pid int, marks ...string) bool {
 		}
 	}
 	return false
+}
+
+// execTries is how often is looked at a process that is about to be another program,
+// with execPause in between: that takes it some 100 µs.
+const (
+	execTries = 200
+	execPause = 100 * time.Microsecond
+)
+
+// environ returns the environment that pid was started with. While a process
+// becomes another program the system shows neither that nor its arguments, though
+// it is as much there as before and after.
+func environ(pid int) []byte {
+	dir := "/proc/" + strconv.Itoa(pid)
+	bare := 0
+	for range execTries {
+		env, err := shownOf(dir + "/environ")
+		if err != nil || len(env) > 0 {
+			return env
+		}
+		if args, err := shownOf(dir + "/cmdline"); err == nil && len(args) > 0 {
+			if bare++; bare > 1 { // and not between the two looks
+				return nil
+			}
+			continue
+		}
+		if _, err := os.Readlink(dir + "/exe"); err != nil { // it is dead, or the system's own
+			return nil
+		}
+		time.Sleep(execPause)
+	}
+	return nil
+}
+
+func shownOf(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, 8<<20)) // more than the system lets it be
 }
 
 // all goes through what the system shows, but for ourselves: also what is dead.

@@ -1,7 +1,10 @@
 package process
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,4 +37,36 @@ func FuzzParseStat(f *testing.F) {
 			t.Errorf("accepted %+v without a state", p)
 		}
 	})
+}
+
+// A process that does nothing but become another one is found at each look. While it
+// does, the system shows no environment of it: of 1000 looks some 30 are such.
+func TestAProcessIsFoundBetweenTwoPrograms(t *testing.T) {
+	dir := t.TempDir()
+	loop := filepath.Join(dir, "loop")
+	if err := os.WriteFile(loop, []byte("exec /bin/sh "+loop+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("/bin/sh", loop)
+	c.Env = []string{"BELAY_TEST_MARK=x"}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}()
+	hidden := 0
+	for n := range 3000 {
+		if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", c.Process.Pid)); err == nil && len(b) == 0 {
+			hidden++
+		}
+		if !marked(c.Process.Pid, "BELAY_TEST_MARK=") {
+			t.Fatalf("look %d: it is not found", n)
+		}
+		if marked(c.Process.Pid, "OTHER=") {
+			t.Fatal("it has another mark")
+		}
+	}
+	t.Logf("%d of 3000 looks saw no environment", hidden)
 }
