@@ -74,11 +74,27 @@ func plain() (string, bool) {
 
 // condition knows [plain]: $plain can be set before a command.
 func condition(name string) (bool, error) {
-	if name != "plain" {
-		return false, errors.New("unknown condition " + name)
+	switch name {
+	case "plain":
+		_, ok := plain()
+		return ok, nil
+	case "bounded":
+		return bounded(), nil
 	}
-	_, ok := plain()
-	return ok, nil
+	return false, errors.New("unknown condition " + name)
+}
+
+// bounded reports whether control groups of version 1 can be made here, which bound
+// the memory also of what no sandbox holds.
+func bounded() bool {
+	b, _ := os.ReadFile("/proc/self/cgroup")
+	for line := range strings.Lines(string(b)) {
+		if f := strings.SplitN(strings.TrimSpace(line), ":", 3); len(f) == 3 && f[1] == "memory" {
+			dir, err := os.MkdirTemp(filepath.Join("/sys/fs/cgroup/memory", f[2]), "test-")
+			return err == nil && os.Remove(dir) == nil
+		}
+	}
+	return false
 }
 
 // exits runs a program that must end with the given status: exits 2 belay run.

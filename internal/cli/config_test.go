@@ -134,7 +134,7 @@ func TestLoadConfig(t *testing.T) {
 		"breaker.failures = 5 (F:13)", "breaker.cooldown = 1m0s (F:14)", "compact_at = 0.8 (default)",
 		"rules.allow = Bash(go test ./...) (F:17)", "rules.ask = Write(go.mod) (F:18)",
 		"rules.deny = Read(.env) (F:19)", "rules.deny = Write(.git/**) (F:19)",
-		"env.pass = GH_TOKEN, MY_VAR (F:22)", "edit_format = replace (default)", "bash.timeout = 5m0s (F:25)", "bash.covered = answer (default)", "require_sandbox = no (default)",
+		"env.pass = GH_TOKEN, MY_VAR (F:22)", "edit_format = replace (default)", "bash.timeout = 5m0s (F:25)", "bash.covered = answer (default)", "bash.memory = none (default)", "require_sandbox = no (default)",
 		"otlp.endpoint =  (default)", "otlp.content = no (default)",
 		"providers.anthropic.api = anthropic (default)", "providers.anthropic.key_env = MY_KEY (F:32)",
 		"providers.local.api = openai (default)",

@@ -266,6 +266,9 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 	}
 	box := s.sandbox(r.workspace.Root())
 	box.Required = r.settings.RequireSandbox
+	if most := int64(r.settings.Bash.Memory) << 20; most > 0 && (box.Limits.Memory == 0 || most < box.Limits.Memory) {
+		box.Limits.Memory = most
+	}
 	host, err := box.Open(spool)
 	if err != nil {
 		return nil, err

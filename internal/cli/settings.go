@@ -34,6 +34,7 @@ type Settings struct {
 type Bash struct {
 	Timeout time.Duration // of a command that asks for none; 0 leaves it to the tool
 	Covered bool          // commands that another tool covers run; else they are answered with its call
+	Memory  int           // MiB that a command and all it starts may have; 0 is most of the machine's
 }
 
 // OTLP is where spans of what is done go.

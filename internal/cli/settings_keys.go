@@ -87,6 +87,7 @@ func knobs() []knob {
 			func(s *Settings, next time.Duration) bool { return lowers(s.Bash.Timeout, next) }),
 		scalarKnob("bash.covered", asText, func(s *Settings) *bool { return &s.Bash.Covered }, parseCovered, showCovered,
 			func(_ *Settings, run bool) bool { return !run }),
+		limitKnob("bash.memory", func(s *Settings) *int { return &s.Bash.Memory }),
 		scalarKnob("require_sandbox", asText, func(s *Settings) *bool { return &s.RequireSandbox }, parseYes, showYes,
 			func(_ *Settings, required bool) bool { return required }),
 

@@ -197,7 +197,7 @@ func exited(e process.Exit, c process.Command, body string, facts bashFacts) too
 	facts.Refused = e.Refused
 	facts.Stages, facts.Errors = e.Stages, int64(len(e.Err.Head)+len(e.Err.Tail))+e.Err.Dropped
 	r := tool.Result{
-		Text:     body + refused(e) + unshown(e, facts) + staged(e, c) + ending(e, c),
+		Text:     body + refused(e) + greedy(e) + unshown(e, facts) + staged(e, c) + ending(e, c),
 		Confined: e.Profile, Data: facts.encode(), Status: tool.Success,
 	}
 	if facts.Truncated {

@@ -84,6 +84,15 @@ func stopped(e process.Exit) string {
 	return hint
 }
 
+// greedy is a line about what was killed for its memory, where the script went on
+// without it as if all was well.
+func greedy(e process.Exit) string {
+	if !e.Memory || e.Code != 0 || e.Signal != "" {
+		return ""
+	}
+	return "[something of it was killed because the limit of memory or of processes was reached]\n"
+}
+
 // refused is a line about the hosts that a command was not let reach.
 func refused(e process.Exit) string {
 	if len(e.Refused) == 0 {

@@ -52,6 +52,28 @@ func (h *Host) bind(o *order) *bounds {
 	return b
 }
 
+// bindMemory makes a group for the memory of a command that nothing else holds,
+// where the system lets us.
+func (h *Host) bindMemory() *bounds {
+	o := order{Limit: Limits{Memory: h.sandbox.Limits.Memory}}
+	if o.Limit.Memory == 0 {
+		return nil
+	}
+	return h.bind(&o)
+}
+
+// greedier is by how much more likely than others the system ends a command that
+// nothing bounds when it has no memory left, in thousandths of it: the command goes
+// before us, who have to tell.
+const greedier = "500"
+
+// offer has pid, which runs already, and what it starts from now on bounded as far
+// as that can be, and ended before others are.
+func (b *bounds) offer(pid int) {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(greedier), 0)
+	_ = b.hold(family(pid)) // what has ended already needs no bounds
+}
+
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

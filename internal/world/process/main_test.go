@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 		case "hog":
 			hog()
 			return
+		case "flood":
+			flood()
+			return
 		case "world":
 			playWorld()
 			return

@@ -31,13 +31,14 @@ const openTo = ", network open to "
 // did not fail, or what nothing held.
 func (e Exit) Hint(stderr []byte) string {
 	held, _, _ := strings.Cut(e.Profile, ",")
+	if e.Memory && (e.Code != 0 || e.Signal != "") {
+		return "something was killed because the limit of memory or of processes was reached"
+	}
 	if e.Code == 0 && e.Signal == "" || held == "" || held == string(None) {
 		return ""
 	}
 	text := string(stderr)
 	switch {
-	case e.Memory:
-		return "something was killed because the limit of memory or of processes was reached"
 	case e.Signal == "SIGXFSZ" || e.Code == 153:
 		return "a file reached the limit of its size"
 	case e.Signal == "SIGSYS":

@@ -85,7 +85,7 @@ func (h *Host) confine(cmd *exec.Cmd, c Command, mark string) (*cage, error) {
 		if h.sandbox.Required {
 			return nil, ErrUnheld
 		}
-		return &cage{profile: string(profile)}, nil
+		return &cage{profile: string(profile), bounds: h.bindMemory()}, nil
 	}
 	return h.cage(profile, g, cmd, mark)
 }
@@ -190,6 +190,13 @@ func (k *cage) connect(o order, cmd *exec.Cmd, program []string, mark string) er
 // or why it does not.
 func (k *cage) begin(cmd *exec.Cmd, err error) error {
 	if k == nil || k.agent == nil {
+		switch {
+		case k == nil:
+		case err != nil:
+			k.bounds.end()
+		default:
+			k.bounds.offer(cmd.Process.Pid)
+		}
 		return err
 	}
 	closeAll(k.theirs...)
@@ -258,6 +265,9 @@ func (k *cage) hear() (w word, err error) {
 func (k *cage) end(e *Exit, s *os.ProcessState) {
 	e.Code, e.Signal = status(s)
 	if k == nil || k.agent == nil {
+		if k != nil {
+			e.Memory = k.bounds.end()
+		}
 		return
 	}
 	_ = k.agent.SetReadDeadline(time.Now().Add(time.Second))

@@ -4,6 +4,10 @@ package process_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -86,4 +90,60 @@ func TestR137_NothingCanAskWithoutATerminal(t *testing.T) {
 	if e := run(t, h, c); string(e.Head) != "1\n1\n" {
 		t.Error(brief(e))
 	}
+}
+
+// TestPromise_P14_ATerminalThatFloodsTakesLittleMemory has a process of its own read
+// what a terminal is flooded with, and say how large it became. The promise is of 2 GB:
+// soak has those.
+func TestPromise_P14_ATerminalThatFloodsTakesLittleMemory(t *testing.T) {
+	c := exec.Command("/proc/self/exe", strconv.FormatInt(flooding, 10))
+	c.Env = append(os.Environ(), "PROCESS_TEST_ROLE=flood")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	var bytes, peak int64
+	if _, err := fmt.Sscan(string(out), &bytes, &peak); err != nil {
+		t.Fatalf("it said %.300q: %v", out, err)
+	}
+	t.Logf("%d MiB through a terminal, at most %d MiB of memory", bytes>>20, peak>>20)
+	if bytes < flooding { // a terminal makes CR LF of LF
+		t.Errorf("%d bytes came through", bytes)
+	}
+	if peak > 64<<20 {
+		t.Errorf("it took %d MiB of memory", peak>>20)
+	}
+}
+
+// flood reads as many bytes as it is told from a terminal, and prints how many came
+// and how much memory that took.
+func flood() {
+	h, err := process.Open("")
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	defer h.Close()
+	got := new(tally)
+	e, err := h.Run(context.Background(), process.Command{
+		Argv: []string{"/bin/sh", "-c", "yes 'ok  \texample.com/some/package\t0.412s' | head -c " + os.Args[1]}, Dir: "/", Env: []string{"PATH=/usr/bin:/bin"},
+		Terminal: &process.Size{Rows: 24, Columns: 80}, Keep: 64 << 10, Output: got, Timeout: 20 * time.Minute,
+	})
+	if err != nil || e.Code != 0 {
+		fmt.Println(err, e.Code)
+		os.Exit(1)
+	}
+	status, _ := os.ReadFile("/proc/self/status")
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	var kib int64
+	_, _ = fmt.Sscan(peak, &kib)
+	fmt.Println(int64(*got), kib<<10)
+}
+
+// A tally counts what is written to it.
+type tally int64
+
+func (n *tally) Write(b []byte) (int, error) {
+	*n += tally(len(b))
+	return len(b), nil
 }
