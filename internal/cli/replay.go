@@ -16,6 +16,7 @@ import (
 	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/ui/replay"
 	"github.com/belay-agent/belay/internal/world/journal"
 )
@@ -156,7 +157,7 @@ func (s System) replaySession(ctx context.Context, st store, id string, o replay
 		return replayed{}, usage("session %s: %v", id, err)
 	}
 	memory := journal.Memory(nil)
-	options := agent.Options{Journal: playedJournal{memory, view}}
+	options := agent.Options{Journal: playedJournal{memory, view}, Policy: policy.Policy{Mode: policy.ModeFull}}
 	changed := ""
 	if len(o.set) > 0 {
 		changed = o.set[0]

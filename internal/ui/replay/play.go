@@ -13,7 +13,6 @@ import (
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
-	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
 
@@ -40,8 +39,9 @@ func (r *Recording) MaxOutput() int {
 	return 0
 }
 
-// Play runs the session again with change. In o are the journal, the model and
-// what else is changed; without o.Provider the recorded replies are played, so
+// Play runs the session again with change. In o are the journal, the model, a
+// policy that lets all pass, since nothing is done and what was denied is played as
+// denied, and what else is changed; without o.Provider the recorded replies are played, so
 // that only requests can differ. It returns the steps that came of it, and why
 // they ended early, if they did.
 func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) ([]Step, error) {
@@ -61,7 +61,6 @@ func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) ([
 		Session: r.opened.Session, Root: r.opened.Root, Commit: r.opened.Commit,
 		Version: r.opened.Version, Model: o.Model.Name, Mode: r.opened.Mode,
 	}
-	o.Policy = policy.Policy{Mode: policy.ModeFull} // nothing is done, and what was denied is played as denied
 	o.Approve = func(context.Context, agent.Question) (agent.Answer, error) { return agent.Answer{Allow: true}, nil }
 	o.Limits = agent.Limits{}
 	o.System = change.System

@@ -15,6 +15,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/decide/session"
 	"github.com/belay-agent/belay/internal/world/journal"
 	"github.com/belay-agent/belay/internal/world/provider"
@@ -98,7 +99,7 @@ func play(t *testing.T, change Change, p model.Provider) []Pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps, err := r.Play(t.Context(), agent.Options{Journal: journal.Memory(nil), Model: model.Info{Name: r.Model()}, Provider: p}, change)
+	steps, err := r.Play(t.Context(), agent.Options{Journal: journal.Memory(nil), Model: model.Info{Name: r.Model()}, Provider: p, Policy: policy.Policy{Mode: policy.ModeFull}}, change)
 	if err != nil {
 		t.Fatal(err)
 	}
