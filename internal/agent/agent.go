@@ -16,8 +16,8 @@ import (
 	"github.com/belay-agent/belay/internal/decide/session"
 )
 
-// An Agent runs one session. Only Steer may be called while another method
-// runs.
+// An Agent runs one session. Only Steer and Lift may be called while another
+// method runs.
 type Agent struct {
 	Options
 	state *session.State
@@ -37,7 +37,11 @@ type Agent struct {
 	steering sync.Mutex
 	running  bool // a turn, under steering
 	steer    []Input
-	wanted   *string // a compaction that a person wants, with what to keep in mind
+	wanted   *string  // a compaction that a person wants, with what to keep in mind
+	lifts    []string // asked for meanwhile
+
+	constraints []event.Constrained // that hold, for other goroutines
+	ruledOut    []event.Note
 }
 
 // Open records the opening, gives every call that a crash left open its result,
@@ -154,7 +158,10 @@ func (a *Agent) begin(ctx context.Context, in Input) error {
 		bodies = append(bodies, in.asked())
 	}
 	a.listen(true)
-	return a.record(bodies...)
+	if err := a.record(bodies...); err != nil {
+		return err
+	}
+	return a.heed(a.state.Seq(), in.Text)
 }
 
 // changed returns the rule files that are not as the session knows them.
@@ -386,6 +393,9 @@ func (a *Agent) record(bodies ...event.Body) error {
 func (a *Agent) Fill() (used, limit int) { return prompt.Fill(a.state, a.speaker().Model) }
 
 func (a *Agent) observe(s Signal) {
+	if recorded, ok := s.(Recorded); ok {
+		a.publish(recorded.Event)
+	}
 	if a.Observe == nil {
 		return
 	}

@@ -140,6 +140,3 @@ func (a *Agent) consult(ctx context.Context, j *judgement, r *model.Request) (re
 	j.cost += info.Cost(reply.Usage)
 	return reply, nil
 }
-
-// propose records the constraints that a model found in the person's words.
-func (a *Agent) propose(found []event.Constrained) error { return nil }

@@ -14,9 +14,10 @@ import (
 // they think.
 const maxAsked = 3
 
-// judge applies the rules of settings and of this session.
-func (a *Agent) judge(p tool.Plan) policy.Decision {
-	d := a.policyFor(p).Decide(a.tools[p.Call.Tool].Spec(), p.Parts)
+// judge applies the rules of settings and of this session to p, which action was
+// prepared for.
+func (a *Agent) judge(p tool.Plan, action *tool.Action) policy.Decision {
+	d := a.policyFor(p, action).Decide(a.tools[p.Call.Tool].Spec(), p.Parts)
 	if a.owns(p) && d.Verdict == policy.Allow {
 		d.Rule, d.Reason = "own tool", "only a person can ask for it"
 	}
@@ -27,13 +28,17 @@ func (a *Agent) owns(p tool.Plan) bool {
 	return slices.ContainsFunc(a.Own, func(t tool.Tool) bool { return t.Spec().Name == p.Call.Tool })
 }
 
-func (a *Agent) policyFor(p tool.Plan) policy.Policy {
+// policyFor returns what holds for p. What a person asks for is not held to what
+// they said to the model.
+func (a *Agent) policyFor(p tool.Plan, action *tool.Action) policy.Policy {
 	all := a.Policy
+	rules := a.state.Rules()
 	if a.owns(p) {
 		all.Mode = policy.ModeFull
+		rules = slices.DeleteFunc(rules, func(r policy.Rule) bool { return r.Ban != nil })
 	}
-	all.Rules = append(a.state.Rules(), all.Rules...)
-	return all
+	all.Rules = append(rules, all.Rules...)
+	return all.About(p.Call, action)
 }
 
 // Remembered returns the rules that were allowed for the rest of the session, as
@@ -48,8 +53,8 @@ func (a *Agent) Remembered() (rules []string) {
 }
 
 // remembered returns the rules that would settle calls such as p.
-func (a *Agent) remembered(p tool.Plan) (rules []string) {
-	for _, r := range a.policyFor(p).Remember(a.tools[p.Call.Tool].Spec(), p.Parts) {
+func (a *Agent) remembered(p tool.Plan, action *tool.Action) (rules []string) {
+	for _, r := range a.policyFor(p, action).Remember(a.tools[p.Call.Tool].Spec(), p.Parts) {
 		rules = append(rules, r.String())
 	}
 	return rules
@@ -57,7 +62,7 @@ func (a *Agent) remembered(p tool.Plan) (rules []string) {
 
 // decide applies policy to t's plan. What needs no person is one append.
 func (r *round) decide(t *task) error {
-	d := r.judge(t.plan)
+	d := r.judge(t.plan, t.action)
 	plan := event.Planned{Plan: t.plan, Digest: t.digest}
 	decided := event.Decided{
 		Call: t.call.ID, Plan: t.digest, Verdict: d.Verdict.String(), By: d.Rule, Reason: d.Reason,
@@ -74,6 +79,9 @@ func (r *round) decide(t *task) error {
 		return r.ask(t, d)
 	}
 	failure := &tool.Failure{Kind: tool.Denied, Message: "denied: " + d.Reason, Hint: "leave this effect alone, or ask for it"}
+	if d.Ban != "" {
+		failure.Hint = "go on without it; only the user can lift " + d.Ban + ", by /lift " + d.Ban
+	}
 	if d.Verdict == policy.Ask {
 		failure = &tool.Failure{
 			Kind: tool.NeedsApproval, Message: "no approver is present: " + d.Reason,
@@ -103,7 +111,7 @@ func (r *round) ask(t *task, d policy.Decision) error {
 	}
 	t.stage = asking
 	t.asked++
-	q := Question{Plan: t.plan, Action: t.action, Decision: d, Why: reasons(t.call), Remember: r.remembered(t.plan)}
+	q := Question{Plan: t.plan, Action: t.action, Decision: d, Why: reasons(t.call), Remember: r.remembered(t.plan, t.action)}
 	r.workers.Go(func() {
 		answer, err := r.Approve(r.ctx, q)
 		r.news <- news{task: t, answer: &answer, err: err}

@@ -237,5 +237,5 @@ func (a *Agent) Explain(ctx context.Context, c tool.Call) (tool.Plan, policy.Dec
 		return tool.Plan{}, policy.Decision{}, t.failure
 	}
 	plan := a.planned(t)
-	return plan, a.judge(plan), nil
+	return plan, a.judge(plan, t.action), nil
 }

@@ -1,6 +1,11 @@
 package agent
 
-import "github.com/belay-agent/belay/internal/contract/event"
+import (
+	"errors"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/decide/session"
+)
 
 // Steer adds what a person says to the running turn before its next request. It
 // may be called from any goroutine, and reports false once the turn is over.
@@ -24,15 +29,24 @@ func (a *Agent) listen(running bool) {
 // nothing was and the turn is over, no more is taken.
 func (a *Agent) steered(over bool) (bool, error) {
 	a.steering.Lock()
-	said := a.steer
-	a.steer = nil
+	said, lifts := a.steer, a.lifts
+	a.steer, a.lifts = nil, nil
 	a.running = len(said) > 0 || !over
 	a.steering.Unlock()
-	var bodies []event.Body
-	for _, in := range said {
-		bodies = append(bodies, in.asked())
+	for _, id := range lifts {
+		if err := a.lift(id); err != nil && !errors.Is(err, session.ErrInvalid) { // it was lifted twice, or never was
+			return false, err
+		}
 	}
-	return len(said) > 0, a.record(bodies...)
+	for _, in := range said {
+		if err := a.record(in.asked()); err != nil {
+			return false, err
+		}
+		if err := a.heed(a.state.Seq(), in.Text); err != nil {
+			return false, err
+		}
+	}
+	return len(said) > 0, nil
 }
 
 // asked is in as a fact.

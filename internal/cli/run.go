@@ -178,6 +178,7 @@ func (s System) once(ctx context.Context, o runOptions, session, goal string) (e
 		err = r.again()
 	}
 	if err == nil {
+		r.tellLifting(goal)
 		err = r.agent.Turn(ctx, said)
 	}
 	if err == nil && r.schema != nil {

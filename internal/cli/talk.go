@@ -77,7 +77,7 @@ func (t *talking) listen(ctx context.Context) (string, error) {
 				return "", err
 			}
 		case word != "":
-			if t.obey(word) {
+			if t.obey(word, text) {
 				return "", io.EOF
 			}
 		case strings.TrimSpace(text) != "":
@@ -91,6 +91,7 @@ func (t *talking) turn(ctx context.Context, goal string) error {
 	ctx, done := t.in.within(ctx)
 	typing, stop := context.WithCancel(ctx)
 	late := make(chan string, 1)
+	t.tellLifting(goal)
 	go func() { late <- t.steer(typing) }()
 	err := errors.Join(t.agent.Turn(ctx, t.said(goal)), t.lateWrites())
 	if _, failed := t.reportTurn(); failed != nil {
@@ -117,7 +118,7 @@ func (t *talking) steer(ctx context.Context) string {
 			}
 			t.ui.Say("that happens before its next step")
 		case word != "":
-			if t.obey(word) {
+			if t.obey(word, text) {
 				t.ui.Say("the session ends with this turn; Ctrl-C stops it")
 				return word
 			}
@@ -126,6 +127,7 @@ func (t *talking) steer(ctx context.Context) string {
 			return line
 		default:
 			t.ui.Say("the model hears that before its next step")
+			t.tellLifting(text)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (p Policy) hidden(t tool.Spec, part tool.Part) (d Decision) {
 		}
 		if d.Rule == "" || r.String() < d.Rule {
 			did := map[Verdict]string{Ask: "asks about", Deny: "denies"}[r.Verdict]
-			d = Decision{Ask, r.String(), fmt.Sprintf("the rule %s (%s) %s a command, and nobody can tell that %s is not that: %s",
+			d = Decision{Verdict: Ask, Rule: r.String(), Reason: fmt.Sprintf("the rule %s (%s) %s a command, and nobody can tell that %s is not that: %s",
 				line(r.String()), r.Source, did, part.Unseen, line(part.Name))}
 		}
 	}
@@ -91,6 +91,7 @@ func (p Policy) matching(t tool.Spec, part tool.Part) (rules []Rule) {
 			cmp.Compare(b.Verdict, a.Verdict),
 			cmp.Compare(a.String(), b.String()), // so that their order in settings means nothing
 			cmp.Compare(a.Source, b.Source),
+			cmp.Compare(a.banned(), b.banned()),
 		)
 	})
 	return rules
@@ -106,11 +107,11 @@ const (
 func floor(mode Mode, e effect.Effect, part tool.Part, matching []Rule) Decision {
 	switch {
 	case e.Kind == effect.Permanent:
-		return Decision{Ask, permanent, "asked about in every mode: " + deed(e, part)}
+		return Decision{Verdict: Ask, Rule: permanent, Reason: "asked about in every mode: " + deed(e, part)}
 	case e.Kind == effect.Read && secret(e) && !slices.ContainsFunc(matching, Rule.revealing):
-		return Decision{Ask, "secret", "known secrets are asked about in every mode: " + deed(e, part)}
+		return Decision{Verdict: Ask, Rule: "secret", Reason: "known secrets are asked about in every mode: " + deed(e, part)}
 	case e.Kind == effect.Write && protected(e) && mode != ModeFull && (!part.Held || among(guarded, e.On)):
-		return Decision{Ask, protectedPath, "other programs or later sessions trust what is there: " + deed(e, part)}
+		return Decision{Verdict: Ask, Rule: protectedPath, Reason: "other programs or later sessions trust what is there: " + deed(e, part)}
 	}
 	return Decision{}
 }
@@ -118,7 +119,7 @@ func floor(mode Mode, e effect.Effect, part tool.Part, matching []Rule) Decision
 // judge returns what m alone says of part.
 func (m Mode) judge(part tool.Part) Decision {
 	m = m.known()
-	d := Decision{Allow, "mode " + string(m), "mode " + string(m) + " lets it pass"}
+	d := Decision{Verdict: Allow, Rule: "mode " + string(m), Reason: "mode " + string(m) + " lets it pass"}
 	for _, e := range part.Effects {
 		v := m.verdict(e, part.Held)
 		if v <= d.Verdict {
@@ -146,9 +147,17 @@ func (m Mode) verdict(e effect.Effect, held bool) Verdict {
 }
 
 // stricter returns the stricter of two decisions, of equals the first; but that
-// something cannot be undone is what a person must hear of.
+// something cannot be undone is what a person must hear of, beside what they said
+// themselves.
 func stricter(d, than Decision) Decision {
-	if than.Verdict > d.Verdict || than.Verdict == d.Verdict && than.Rule == permanent && d.Rule != permanent {
+	switch {
+	case than.Verdict > d.Verdict:
+		return than
+	case than.Verdict == d.Verdict && than.Rule == permanent && d.Rule != permanent:
+		if d.Ban != "" {
+			than.Reason += "; " + d.Reason
+			than.Ban = d.Ban
+		}
 		return than
 	}
 	return d

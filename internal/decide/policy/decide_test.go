@@ -123,59 +123,59 @@ func TestDecisions(t *testing.T) {
 		{
 			"a command line is allowed byte for byte", ModeAsk, rule("Bash(go test ./...)", Allow, FromUser), bash,
 			tool.Part{Name: "go test ./...", Effects: on(effect.Anything, "")},
-			Decision{Allow, "Bash(go test ./...)", "allowed by the rule Bash(go test ./...) (user)"},
+			Decision{Verdict: Allow, Rule: "Bash(go test ./...)", Reason: "allowed by the rule Bash(go test ./...) (user)"},
 		}, {
 			"a command line that only looks like the rule", ModeAuto, rule("Bash(go test *)", Allow, FromUser), bash,
 			tool.Part{Name: "go test ./...", Effects: on(effect.Anything, "")},
-			Decision{Ask, "mode auto", "mode auto asks first: the call may do anything (go test ./...)"},
+			Decision{Verdict: Ask, Rule: "mode auto", Reason: "mode auto asks first: the call may do anything (go test ./...)"},
 		}, {
 			"plan mode stands above an allow rule", ModePlan, rule("Bash", Allow, FromUser), bash,
 			tool.Part{Name: "ls", Effects: on(effect.Anything, "")},
-			Decision{Deny, "mode plan", "mode plan only reads the workspace: the call may do anything (ls)"},
+			Decision{Verdict: Deny, Rule: "mode plan", Reason: "mode plan only reads the workspace: the call may do anything (ls)"},
 		}, {
 			"deny stands above full mode", ModeFull, rule("Edit(src/**)", Deny, FromConstraint), tool.Spec{Name: "Edit", Effects: write},
 			tool.Part{Name: "src/a.go", Effects: on(effect.Write, "src/a.go")},
-			Decision{Deny, "Edit(src/**)", "denied by the rule Edit(src/**) (constraint): src/a.go"},
+			Decision{Verdict: Deny, Rule: "Edit(src/**)", Reason: "denied by the rule Edit(src/**) (constraint): src/a.go"},
 		}, {
 			"an allow rule of the project is ignored", ModeAsk, rule("Edit", Allow, FromProject), tool.Spec{Name: "Edit", Effects: write},
 			tool.Part{Name: "a", Effects: on(effect.Write, "a")},
-			Decision{Ask, "mode ask", "mode ask asks first: the call writes a"},
+			Decision{Verdict: Ask, Rule: "mode ask", Reason: "mode ask asks first: the call writes a"},
 		}, {
 			"a relative glob stays in the workspace", ModeAuto, rule("Edit(**)", Allow, FromUser), tool.Spec{Name: "Edit", Effects: write},
 			tool.Part{Name: "/tmp/a", Effects: on(effect.Write, "/tmp/a")},
-			Decision{Ask, "mode auto", "mode auto asks first: the call writes /tmp/a outside the workspace"},
+			Decision{Verdict: Ask, Rule: "mode auto", Reason: "mode auto asks first: the call writes /tmp/a outside the workspace"},
 		}, {
 			"an absolute one may leave it", ModeAuto, rule("Edit(/tmp/)", Allow, FromApproval), tool.Spec{Name: "Edit", Effects: write},
 			tool.Part{Name: "/tmp/a", Effects: on(effect.Write, "/tmp/a")},
-			Decision{Allow, "Edit(/tmp/)", "allowed by the rule Edit(/tmp/) (approval): /tmp/a"},
+			Decision{Verdict: Allow, Rule: "Edit(/tmp/)", Reason: "allowed by the rule Edit(/tmp/) (approval): /tmp/a"},
 		}, {
 			"deny rules reach outside", ModeFull, rule("*(**/*.sql)", Deny, FromUser), tool.Spec{Name: "Read", Effects: read},
 			tool.Part{Name: "/tmp/a.sql", Effects: on(effect.Read, "/tmp/a.sql")},
-			Decision{Deny, "*(**/*.sql)", "denied by the rule *(**/*.sql) (user): /tmp/a.sql"},
+			Decision{Verdict: Deny, Rule: "*(**/*.sql)", Reason: "denied by the rule *(**/*.sql) (user): /tmp/a.sql"},
 		}, {
 			"a glob for everything does not reveal a secret", ModeFull, rule("Read(**)", Allow, FromUser), tool.Spec{Name: "Read", Effects: read},
 			tool.Part{Name: ".env", Effects: on(effect.Read, ".env")},
-			Decision{Ask, "secret", "known secrets are asked about in every mode: the call reads .env"},
+			Decision{Verdict: Ask, Rule: "secret", Reason: "known secrets are asked about in every mode: the call reads .env"},
 		}, {
 			"its name does", ModeAsk, rule("Read(.env)", Allow, FromApproval), tool.Spec{Name: "Read", Effects: read},
 			tool.Part{Name: ".env", Effects: on(effect.Read, ".env")},
-			Decision{Allow, "Read(.env)", "allowed by the rule Read(.env) (approval)"},
+			Decision{Verdict: Allow, Rule: "Read(.env)", Reason: "allowed by the rule Read(.env) (approval)"},
 		}, {
 			"no rule opens a protected path", ModeAuto, rule("Edit(.github/)", Allow, FromUser), tool.Spec{Name: "Edit", Effects: write},
 			tool.Part{Name: ".github/workflows/ci.yml", Effects: on(effect.Write, ".github/workflows/ci.yml")},
-			Decision{Ask, "protected path", "other programs or later sessions trust what is there: the call writes .github/workflows/ci.yml"},
+			Decision{Verdict: Ask, Rule: "protected path", Reason: "other programs or later sessions trust what is there: the call writes .github/workflows/ci.yml"},
 		}, {
 			"permanent is asked about", ModeFull, rule("Bash", Allow, FromUser), bash,
 			tool.Part{Name: "git push\n-f", Effects: on(effect.Permanent, "")},
-			Decision{Ask, "permanent", `asked about in every mode: the call does what cannot be undone ("git push\n-f")`},
+			Decision{Verdict: Ask, Rule: "permanent", Reason: `asked about in every mode: the call does what cannot be undone ("git push\n-f")`},
 		}, {
 			"a pattern that is no glob denies everything", ModeFull, Rule{Pattern: "a[", Verdict: Deny, Source: FromUser}, tool.Spec{Name: "Read", Effects: read},
 			tool.Part{Name: "b", Effects: on(effect.Read, "b")},
-			Decision{Deny, "*(a[)", "denied by the rule *(a[) (user): b"},
+			Decision{Verdict: Deny, Rule: "*(a[)", Reason: "denied by the rule *(a[) (user): b"},
 		}, {
 			"and allows nothing but itself", ModeAsk, Rule{Pattern: "a[", Verdict: Allow, Source: FromUser}, tool.Spec{Name: "Edit", Effects: write},
 			tool.Part{Name: "b", Effects: on(effect.Write, "b")},
-			Decision{Ask, "mode ask", "mode ask asks first: the call writes b"},
+			Decision{Verdict: Ask, Rule: "mode ask", Reason: "mode ask asks first: the call writes b"},
 		},
 	}
 	for _, tt := range tests {

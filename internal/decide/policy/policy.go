@@ -38,7 +38,8 @@ package policy
 type Policy struct {
 	Mode  Mode
 	Rules []Rule
-	Root  string // of the workspace, absolute: what an absolute pattern that asks or denies counts from
+	Root  string   // of the workspace, absolute: what an absolute pattern that asks or denies counts from
+	Of    *Subject // the call that is judged, where that is known: see About
 }
 
 // A Mode says what passes without a rule. The zero Mode is ModeAsk, and one that
@@ -64,6 +65,7 @@ type Rule struct {
 	Source  Source
 	Match   []string // examples that must match: see Check
 	Refuse  []string // examples that must not
+	Ban     *Ban     // what narrows it further, and whose words it is; nil for a rule of settings
 }
 
 // A Source is where a rule comes from.
@@ -74,7 +76,8 @@ const (
 	FromUser       Source = "user"
 	FromProject    Source = "project"
 	FromApproval   Source = "approval"
-	FromConstraint Source = "constraint"
+	FromConstraint Source = "constraint" // what the user said
+	FromNote       Source = "note"       // what was tried or weighed and ruled out
 )
 
 // A Decision is a verdict and what led to it.
@@ -82,6 +85,7 @@ type Decision struct {
 	Verdict Verdict
 	Rule    string // the rule that decided, as it was written, or "mode NAME", "permanent", "secret", "protected path"
 	Reason  string // one line for the user and the model
+	Ban     string // the ID of the constraint or note that decided, "" if none did
 }
 
 // A Verdict says whether a call may run. Later ones are stricter.

@@ -47,6 +47,9 @@ func deed(e effect.Effect, part tool.Part) string {
 }
 
 func (r Rule) decision(part tool.Part) Decision {
+	if r.Ban != nil {
+		return r.banning(part)
+	}
 	did := map[Verdict]string{Allow: "allowed", Ask: "asked about"}[r.Verdict]
 	if did == "" {
 		did = "denied"
@@ -55,7 +58,7 @@ func (r Rule) decision(part tool.Part) Decision {
 	if part.Name != "" && part.Name != r.Pattern {
 		reason += ": " + line(part.Name)
 	}
-	return Decision{r.Verdict, r.String(), reason}
+	return Decision{Verdict: r.Verdict, Rule: r.String(), Reason: reason}
 }
 
 // line makes s fit a line: no line breaks, nothing invisible, not too long.

@@ -179,6 +179,9 @@ func alike(name string) []string {
 // widely: also for a command that touches a file which the rule keeps from the
 // tools.
 func (p Policy) about(r Rule, t tool.Spec, part tool.Part, c command) bool {
+	if r.Ban != nil && !p.fits(r, t, part, c) {
+		return false
+	}
 	if r.Verdict != Allow && p.keeps(r, t, part) {
 		return true
 	}
@@ -236,6 +239,9 @@ func (p Policy) keeps(r Rule, t tool.Spec, part tool.Part) bool {
 	}
 	anyTool := r.Tool == "" || r.Tool == "*"
 	for _, e := range part.Effects {
+		if r.spares(e) {
+			continue
+		}
 		reads := e.Kind == effect.Read && (anyTool || r.Tool == "Read" || r.Tool == "Grep")
 		writes := e.Kind == effect.Write && (anyTool || slices.Contains(alike("Edit"), r.Tool))
 		if (reads || writes) && e.On != "" && p.closes(r, e.On) {

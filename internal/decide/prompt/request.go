@@ -55,7 +55,7 @@ func Request(s *session.State, kept []recall.Item, tools []tool.Spec) *model.Req
 		messages = append(messages, model.Message{Role: model.User, Parts: last})
 	}
 	return &model.Request{
-		System:   system + rules(s.Ruled()),
+		System:   system + layer(s),
 		Tools:    tools,
 		Messages: messages,
 		Stable:   stable,
@@ -63,7 +63,7 @@ func Request(s *session.State, kept []recall.Item, tools []tool.Spec) *model.Req
 	}
 }
 
-// rules renders layer L2.
+// rules renders the files of the project's rules.
 func rules(files []event.Ruled) string {
 	if len(files) == 0 {
 		return ""

@@ -110,6 +110,7 @@ func (l *Log) Add(e event.Event) {
 		}
 	case event.Constrained:
 		l.constrained(b)
+		now.forbid(b)
 	case event.Stopped:
 		now.stop, l.resting = b.Reason, true
 	}
@@ -198,4 +199,15 @@ func counted(data json.RawMessage) map[string]count {
 		}
 	}
 	return lines
+}
+
+// forbid takes what a constraint names out of the words: where not to work is not
+// where to. What it leaves free stays.
+func (t *turn) forbid(b event.Constrained) {
+	if b.Lifted || slices.ContainsFunc(b.Bans, func(ban tool.Ban) bool { return ban.Except != "" }) {
+		return
+	}
+	for i, words := range t.words {
+		t.words[i] = strings.Replace(words, b.Words, "", 1)
+	}
 }

@@ -78,6 +78,8 @@ func (s *State) check(e event.Event) error {
 			return fmt.Errorf("the outcome of call %q is not unknown", b.Call)
 		}
 		return checkWord(b.As)
+	case event.Constrained:
+		return s.checkConstrained(e.Seq, b)
 	case event.Compacted:
 		return s.checkCompacted(e.Seq, b)
 	case event.Stopped:
@@ -197,6 +199,8 @@ func (s *State) apply(e event.Event) {
 	case event.Settled:
 		delete(s.calls, b.Call)
 		s.talk = append(s.talk, Exchange{Message: remark(e.Seq, settlement(b))})
+	case event.Constrained:
+		s.applyConstrained(e.Seq, b)
 	case event.Compacted:
 		s.applyCompacted(e.Seq, b)
 		s.lighten(b)

@@ -90,11 +90,13 @@ func (s *State) applyCompacted(seq int64, b event.Compacted) {
 	s.shorten(b.Pruned)
 	if b.Through > s.past.Through {
 		s.drop(b.Through)
+		defer s.ledger.pin()
 	}
 	if b.Handoff != "" {
 		s.past.Handoff = b.Handoff
 	}
 	s.past.Notes = append(s.past.Notes, b.Notes...)
+	s.ledger.learn(b.Notes)
 	s.past.Seq, s.past.After, s.past.Steps = seq, b.After, 0
 	if b.Trigger == ByOverflow && (s.past.Ceiling == 0 || b.Before < s.past.Ceiling) {
 		s.past.Ceiling = b.Before

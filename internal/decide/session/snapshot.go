@@ -15,7 +15,7 @@ import (
 
 // snapshotVersion is raised whenever the fold or the form of a snapshot changes
 // meaning: a snapshot of before is then folded anew from the log.
-const snapshotVersion = 10
+const snapshotVersion = 11
 
 // ErrSnapshot reports a snapshot that is not of this version of the package, or
 // not one at all.
@@ -39,6 +39,7 @@ type saved struct {
 	Todo     []tool.Todo            `json:"todo"`
 	Task     task.Type              `json:"task,omitempty"`
 	Grants   []string               `json:"grants"`
+	Ledger   ledger                 `json:"ledger"`
 	Out      []savedPart            `json:"out"`
 	Turn     Turn                   `json:"turn"`
 	Spent    model.Usage            `json:"spent"`
@@ -65,7 +66,7 @@ func (s *State) Snapshot() ([]byte, error) {
 		Past: s.past, Facts: s.facts, Talk: s.talk, Calls: s.calls, Open: s.open, Number: s.number,
 		Seen: s.seen, Roots: s.roots, Todo: s.todo, Task: s.task, Turn: s.turn, Spent: s.spent, Cost: s.cost,
 		Failed: s.guard.failed, Troubles: s.guard.troubles, Misses: s.guard.misses,
-		Load: s.load, Shares: s.shares, Refused: s.refused,
+		Ledger: s.ledger, Load: s.load, Shares: s.shares, Refused: s.refused,
 	}
 	for _, r := range s.grants {
 		out.Grants = append(out.Grants, r.String())
@@ -104,7 +105,7 @@ func Restore(b []byte) (*State, error) {
 		seq: in.Seq, opened: in.Opened, layer: in.Layer, rules: in.Rules, past: in.Past, facts: in.Facts,
 		talk: in.Talk, calls: in.Calls, open: in.Open, number: in.Number, seen: in.Seen, roots: in.Roots, todo: in.Todo, task: in.Task,
 		turn: in.Turn, spent: in.Spent, cost: in.Cost, guard: guard{in.Failed, in.Troubles, in.Misses},
-		load: in.Load, shares: in.Shares, refused: in.Refused,
+		load: in.Load, shares: in.Shares, refused: in.Refused, ledger: in.Ledger,
 	}
 	for _, text := range in.Grants {
 		rule, err := policy.ParseRule(text, policy.Allow, policy.FromApproval)

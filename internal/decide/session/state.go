@@ -34,6 +34,7 @@ type State struct {
 	todo    []tool.Todo
 	task    task.Type // of the newest words; "" before there are any
 	grants  []policy.Rule
+	ledger  ledger
 	out     map[part]bool // quarantined
 	turn    Turn
 	spent   model.Usage
@@ -132,8 +133,8 @@ func (s *State) Todo() []tool.Todo { return slices.Clone(s.todo) }
 // Task returns what the user wants by their newest words, "" before there are any.
 func (s *State) Task() task.Type { return s.task }
 
-// Rules returns what approvals and constraints have added.
-func (s *State) Rules() []policy.Rule { return slices.Clone(s.grants) }
+// Rules returns what approvals, constraints and notes have added.
+func (s *State) Rules() []policy.Rule { return append(slices.Clone(s.grants), s.ledger.rules()...) }
 
 // Turn returns the current turn, or the last one.
 func (s *State) Turn() Turn { return s.turn }

@@ -104,7 +104,7 @@ func (v *view) recorded(e event.Event) {
 	case event.Settled:
 		v.info(fmt.Sprintf("call %s was settled: %s by %s", b.Call, b.As, b.By))
 	case event.Constrained:
-		v.info("constraint: " + b.Words)
+		v.constrained(b)
 	case event.Quarantined:
 		v.info(fmt.Sprintf("part %d of event %d is kept from the model: %s", b.Part, b.Seq, b.Reason))
 	case event.Switched:

@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/decide/constraint"
+)
+
+// byPattern is the By of a constraint that was found in the user's words.
+const byPattern = "pattern"
+
+// heed records the constraints in text, the words of event seq. One that already
+// holds is not recorded again.
+func (a *Agent) heed(seq int64, text string) error {
+	var bodies []event.Body
+	for _, k := range constraint.Find(text) {
+		if !a.holds(k.Words) {
+			bodies = append(bodies, event.Constrained{
+				ID: a.state.NextConstraint(len(bodies)), Words: k.Words, Seq: seq, Bans: k.Bans, By: byPattern,
+			})
+		}
+	}
+	return a.record(bodies...)
+}
+
+// holds reports whether a constraint in those words is in force.
+func (a *Agent) holds(words string) bool {
+	same := func(k event.Constrained) bool {
+		return strings.EqualFold(strings.Join(strings.Fields(k.Words), " "), strings.Join(strings.Fields(words), " "))
+	}
+	return slices.ContainsFunc(a.state.Constraints(), same)
+}
+
+// Constraints returns what the user forbade or required and has not lifted, and
+// the notes that rule something out. It may be called from any goroutine.
+func (a *Agent) Constraints() ([]event.Constrained, []event.Note) {
+	a.steering.Lock()
+	defer a.steering.Unlock()
+	return a.constraints, a.ruledOut
+}
+
+// publish makes what holds after e known to other goroutines.
+func (a *Agent) publish(e event.Event) {
+	switch e.Body.(type) {
+	case event.Opened, event.Constrained, event.Compacted:
+	default:
+		return
+	}
+	a.steering.Lock()
+	defer a.steering.Unlock()
+	a.constraints, a.ruledOut = a.state.Constraints(), a.state.RuledOut()
+}
+
+// Lift ends the constraint or the note of that ID, for the person who asks for
+// it. While a turn runs it does so before the next step, and reports that it is
+// not done yet; it may be called from any goroutine then.
+func (a *Agent) Lift(id string) (done bool, err error) {
+	a.steering.Lock()
+	running := a.running
+	if running {
+		a.lifts = append(a.lifts, id)
+	}
+	a.steering.Unlock()
+	if running {
+		return false, nil
+	}
+	return true, a.lift(id)
+}
+
+func (a *Agent) lift(id string) error {
+	lifted := event.Constrained{ID: id, By: event.ByPerson, Lifted: true}
+	if err := a.state.Fits(lifted); err != nil {
+		return fmt.Errorf("lift %s: %w", id, err)
+	}
+	for _, k := range a.state.Constraints() {
+		if k.ID == id {
+			lifted.Words, lifted.Seq = k.Words, k.Seq
+		}
+	}
+	for _, n := range a.state.RuledOut() {
+		if n.ID == id {
+			lifted.Words = n.Text
+		}
+	}
+	return a.record(lifted)
+}
+
+// propose records the constraints that a model heard in the person's words and that
+// no pattern found. What they did not say is none.
+func (a *Agent) propose(found []event.Constrained) error {
+	var bodies []event.Body
+	for _, f := range found {
+		k, err := constraint.FromProposal(f.Words, a.said(f.Seq))
+		if err != nil || a.holds(k.Words) {
+			continue
+		}
+		bodies = append(bodies, event.Constrained{
+			ID: a.state.NextConstraint(len(bodies)), Words: k.Words, Seq: f.Seq, Bans: k.Bans, By: f.By,
+		})
+	}
+	return a.record(bodies...)
+}
+
+// said returns what the person said in event seq, as far as it is kept.
+func (a *Agent) said(seq int64) string {
+	for _, words := range a.state.Facts().Said.All {
+		if words.Seq == seq {
+			return words.Text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,389 @@
+package constraint
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// chinese returns the constraints in a sentence that its Chinese words make. Each
+// is a whole clause: what it is about may stand before or behind what forbids it.
+func chinese(s sentence) (found []span) {
+	if !strings.ContainsFunc(s.text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+		return nil
+	}
+	if questions(s) {
+		return nil
+	}
+	pieces := cutChinese(s.text)
+	for i := 0; i < len(pieces); i++ {
+		p := pieces[i]
+		text := s.text[p.start:p.end]
+		if reported(s.text[:p.start]) || conditional(pieces[:i], s.text) {
+			continue
+		}
+		if asksChinese(text) {
+			found = append(found, span{s.start + p.start, s.start + p.end, Ask})
+			continue
+		}
+		if i+1 < len(pieces) && beforehand(text) { // before files are deleted, ask me
+			next := s.text[pieces[i+1].start:pieces[i+1].end]
+			if contains(next, askMe) && !contains(next, others) {
+				found = append(found, span{s.start + p.start, s.start + pieces[i+1].end, Ask})
+				i++
+				continue
+			}
+		}
+		if i+1 < len(pieces) && startsAny(text, unasked) && !strings.ContainsAny(text, "再才") { // without my word, nothing is merged
+			next := s.text[pieces[i+1].start:pieces[i+1].end]
+			if contains(next, strong) || contains(next, weak) {
+				found = append(found, span{s.start + p.start, s.start + pieces[i+1].end, Ask})
+				i++
+				continue
+			}
+		}
+		if kind, ok := bindsChinese(text); ok && !(goesOn(text) && specified(pieces[:i], s.text)) {
+			found = append(found, span{s.start + p.start, s.start + p.end, kind})
+		}
+	}
+	return found
+}
+
+// questions reports whether a sentence asks rather than says. A polite request is
+// none.
+func questions(s sentence) bool {
+	if contains(s.text, []string{"能不能不要", "能不能别", "可以不要", "可以别", "能否不要", "能否别", "可不可以不要", "可不可以别", "能不能先别", "能不能先不要", "麻烦"}) {
+		return false
+	}
+	text := s.text
+	for _, a := range anyhow {
+		text = strings.ReplaceAll(text, a, "")
+	}
+	text = strings.TrimRight(text, " \t.!?。！？~")
+	return s.asks || strings.HasSuffix(text, "吗") || strings.HasSuffix(text, "呢") ||
+		contains(text, []string{"为什么", "为啥", "为何", "怎么", "是不是", "要不要", "会不会", "是否", "什么意思", "能不能", "可不可以", "难道", "有没有", "该不该", "如何"})
+}
+
+// anyhow are words that look like a question and say: in any case.
+var anyhow = []string{"无论如何", "随你怎么", "不管怎么", "无论怎么", "怎么都", "不论如何", "不管怎样", "怎么改都"}
+
+func contains(text string, any []string) bool {
+	for _, a := range any {
+		if strings.Contains(text, a) {
+			return true
+		}
+	}
+	return false
+}
+
+type piece struct{ start, end int }
+
+// leadsChinese may stand before what a clause says.
+var leadsChinese = []string{
+	"但是", "但", "不过", "另外", "而且", "并且", "同时", "然后", "还有", "所以", "因此", "此外", "再说一遍", "再次强调", "再说一次", "我说过", "我说了", "记住", "注意", "切记", "最后", "首先", "其次", "以及",
+	"且", "而", "和", "还", "就", "那", "那么", "好的", "好", "嗯", "重要", "规则", "约束", "要求", "提醒", "麻烦你", "麻烦", "拜托", "拜托你", "请你", "对了", "顺便", "顺便说一下", "总之", "不管怎样", "先说好", "强调一下", "说明一下", "提醒一下", "记得",
+	"but", "and", "also", "please", "btw", "plz",
+}
+
+// cutChinese cuts a sentence into clauses, without what only leads up to them.
+func cutChinese(text string) (out []piece) {
+	start := 0
+	add := func(end int) {
+		p := piece{start, end}
+		for again := true; again; {
+			again = false
+			rest := text[p.start:p.end]
+			if trimmed := strings.TrimLeft(rest, " \t-*•>#0123456789.、)）"+string(rune(blank))); len(trimmed) < len(rest) {
+				p.start, again = p.end-len(trimmed), true
+				continue
+			}
+			for _, l := range leadsChinese {
+				if len(rest) > len(l) && strings.EqualFold(rest[:len(l)], l) {
+					p.start, again = p.start+len(l), true
+					break
+				}
+			}
+		}
+		for p.end > p.start && strings.ContainsRune(" \t.!?~", rune(text[p.end-1])) {
+			p.end--
+		}
+		if p.end > p.start {
+			out = append(out, p)
+		}
+	}
+	for i, r := range text {
+		switch r {
+		case '，', '：', '（', '）', '—', '…', '～':
+			add(i)
+			start = i + utf8.RuneLen(r)
+		case ',', ':', '(', ')':
+			if r == ':' && i+1 < len(text) && text[i+1] > ' ' && text[i+1] < utf8.RuneSelf {
+				continue // as in db:migrate
+			}
+			add(i)
+			start = i + 1
+		}
+	}
+	add(len(text))
+	return out
+}
+
+// reported reports whether somebody else's words follow.
+func reported(before string) bool {
+	if contains(before, []string{"我说", "我要求", "我强调", "跟你说", "告诉你"}) {
+		return false
+	}
+	return contains(before, reporting)
+}
+
+var reporting = []string{"说", "告诉我", "让我", "叫我", "写着", "写了", "写道", "提示", "建议", "报错", "文档", "规范里", "注释", "警告", "错误信息", "内容是", "内容为", "标题"}
+
+// conditional reports whether a clause is about what a program does in some case.
+func conditional(before []piece, text string) bool {
+	for _, p := range before {
+		b := text[p.start:p.end]
+		if contains(b, []string{"如果", "假如", "要是", "一旦", "当", "若"}) && contains(b, products) {
+			return true
+		}
+	}
+	return false
+}
+
+// goesOn reports whether a clause has no subject of its own, and a word that may
+// as well say what a program does.
+func goesOn(text string) bool { return startsAny(text, must) || startsAny(text, weak) }
+
+// specified reports whether what came before says how a program is to behave.
+func specified(before []piece, text string) bool {
+	for _, p := range before {
+		b := text[p.start:p.end]
+		if contains(b, products) && (contains(b, weak) || contains(b, must)) {
+			return true
+		}
+	}
+	return false
+}
+
+// products are who a program's behaviour is said of.
+var products = []string{
+	"用户", "客户", "游客", "访客", "管理员", "会员", "函数", "方法", "指针", "协程", "线程", "变量", "参数", "返回值", "字段", "按钮", "页面", "对话框", "弹窗",
+	"服务器", "服务端", "客户端", "浏览器", "程序", "它", "他", "她", "请求", "响应", "订单", "密码", "系统", "进程", "迭代器", "解析器", "编译器", "路由", "缓存未", "输入", "输出", "值", "数值", "长度", "索引", "玩家", "账号",
+}
+
+// others are who is asked, where it is not me.
+var others = []string{"用户", "客户", "游客", "对话框", "弹窗", "管理员", "玩家", "让用户"}
+
+// Forbidding words. The strong ones only forbid; the weak ones also say what
+// cannot be, and need something that can be done.
+var (
+	strong = []string{"不要", "请勿", "切勿", "严禁", "禁止", "不准", "不许", "杜绝", "别", "勿", "不希望你", "不想让你", "不想你", "请不"}
+	weak   = []string{"不能", "不得", "不允许", "不可以", "不可", "不应该", "不应", "绝不", "永不", "不该", "不改动", "不改变", "不修改", "不动", "不碰", "不引入", "不添加", "不新增", "不使用"}
+	only   = []string{"只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "仅能", "仅可", "只可", "仅修改", "只改", "只动", "只修改", "只编辑", "只碰", "仅改"}
+	must   = []string{"必须", "务必", "一定要", "一律", "都要", "始终"}
+)
+
+// done are the verbs of what can be done to a workspace.
+var done = []string{
+	"改", "动", "碰", "删", "用", "使用", "采用", "提交", "推送", "推到", "修改", "删除", "运行", "执行", "跑", "调用", "安装", "引入", "添加", "加", "增加", "新增", "重命名", "改名", "重启", "升级", "降级", "更新",
+	"部署", "发布", "上线", "合并", "切换", "切到", "创建", "新建", "写", "读", "打开", "访问", "联网", "上网", "连接", "下载", "上传", "移动", "覆盖", "替换", "破坏", "改变", "变更", "编辑", "重写", "重构", "格式化",
+	"清空", "泄露", "硬编码", "跳过", "关闭", "停止", "停掉", "杀", "移除", "去掉", "拆", "依赖", "导入", "绕过", "禁用", "注释掉", "忽略", "暴露", "打印", "生成", "复制", "回滚", "重置", "变基", "发送", "请求外", "装", "查看", "看",
+	"commit", "push", "merge", "rebase", "touch", "force", "sudo", "run", "edit", "delete", "deploy", "install", "reset", "stash", "amend", "import", "mock", "publish", "drop", "add", "rm", "git", "npm", "pip", "change", "modify", "update", "rename", "refactor", "break",
+}
+
+// harmless are words behind 别 or 不要 that calm or remind.
+var harmless = []string{
+	"担心", "忘", "急", "着急", "客气", "怕", "停下", "停", "误会", "紧张", "介意", "想太多", "多想", "闹", "慌", "在意", "生气", "理会", "理它", "管它", "管了", "难过", "谢", "笑", "灰心", "放弃", "见怪", "太", "紧", "了", "再等", "等我", "钱", "脸", "犹豫",
+}
+
+// besides are characters that make another word of 别.
+const (
+	besideBefore = "区级特类识分辨判性个差鉴告另各派道离送"
+	besideAfter  = "人的处名墅致扭管样具说急怕忘慌停"
+)
+
+// bindsChinese reports whether a clause forbids or requires.
+func bindsChinese(text string) (Kind, bool) {
+	for _, m := range only {
+		if at := strings.Index(text, m); at >= 0 {
+			before, after := text[:at], text[at+len(m):]
+			if !bySubject(before) {
+				return "", false
+			}
+			if strings.HasPrefix(m, "只") && utf8.RuneCountInString(m) > 2 || strings.HasSuffix(m, "能") || strings.HasSuffix(m, "准") || strings.HasSuffix(m, "许") || strings.HasSuffix(m, "限") || strings.HasSuffix(m, "可") {
+				if startsAny(after, []string{"用", "使用"}) {
+					return Require, true
+				}
+				return Forbid, startsAny(after, append(done, "在", "限", "对", "针对", "于")) || strings.ContainsFunc(after, latin)
+			}
+			return Forbid, strings.ContainsFunc(after, latin) && !strings.HasPrefix(after, "了")
+		}
+	}
+	if kind, ok := forbidsChinese(text); ok {
+		return kind, true
+	}
+	return requiresChinese(text)
+}
+
+func forbidsChinese(text string) (Kind, bool) {
+	for i := range text {
+		rest := text[i:]
+		if m := prefix(rest, strong); m != "" {
+			if forbidsStrongly(text[:i], m, rest[len(m):]) {
+				return Forbid, true
+			}
+			continue
+		}
+		if m := prefix(rest, weak); m != "" {
+			before, after := text[:i], trimAdverbs(rest[len(m):])
+			verb := utf8.RuneCountInString(m) > 1 && (strings.HasSuffix(m, "动") || strings.HasSuffix(m, "碰") || strings.HasSuffix(m, "变") || strings.HasSuffix(m, "改") || strings.HasSuffix(m, "入") || strings.HasSuffix(m, "加") || strings.HasSuffix(m, "增") || strings.HasSuffix(m, "用") && strings.HasSuffix(m, "使用"))
+			switch {
+			case verb:
+				return Forbid, before == "" || contains(before, []string{"在", "请", "要", "先", "都", "一律", "代码", "接口", "保证", "确保", "前提"}) && !contains(before, products)
+			case actsOfProduct(after):
+			case bySubject(before) && (startsAny(after, done) || startsCode(after)) || topic(before) && ends(after):
+				return Forbid, !contains(after, []string{"为空", "为 nil"})
+			}
+		}
+	}
+	if rest, ok := strings.CutPrefix(text, "避免"); ok {
+		return Forbid, rest != ""
+	}
+	if rest, ok := strings.CutPrefix(text, "停止"); ok {
+		return Forbid, startsAny(rest, done)
+	}
+	return "", false
+}
+
+// forbidsStrongly reports whether a strong word forbids, by what is around it.
+func forbidsStrongly(before, m, after string) bool {
+	after = trimAdverbs(after)
+	if after == "" || startsAny(after, harmless) {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	switch {
+	case m == "别" && (strings.ContainsRune(besideBefore, last) || strings.ContainsRune(besideAfter, first)):
+		return false
+	case m == "别" && first == '提' && !strings.HasPrefix(after, "提交"):
+		return false
+	case strings.HasPrefix(after, "的") || actsOfProduct(after):
+		return false
+	case m == "不要" && last == '要':
+		return false
+	case m == "勿" && !startsAny(after, done):
+		return false
+	case m == "请不" && !startsAny(after, done):
+		return false
+	case m == "禁止" && contains(before, []string{"加", "添加", "实现", "增加", "写", "做", "设计", "被", "取消", "解除"}):
+		return false
+	}
+	if contains(before, []string{"不再", "取消", "解除", "我不", "他不", "她不"}) || strings.HasSuffix(before, "我") && m != "不希望你" && m != "不想让你" && m != "不想你" {
+		return false
+	}
+	if reported(before) || contains(before, []string{"把", "翻译", "解释", "找出", "列出", "显示"}) && !contains(before, []string{"把关"}) {
+		return false
+	}
+	return !contains(before, []string{"用户", "客户端", "游客", "他们", "让它", "函数", "协程"}) && !(contains(before, []string{"如果", "若"}) && contains(before, products))
+}
+
+// actsOfProduct reports whether it is a program or who uses it that must not do
+// something.
+func actsOfProduct(after string) bool {
+	after = strings.TrimPrefix(after, "让")
+	return startsAny(after, products) || startsAny(after, others)
+}
+
+// bySubject reports whether what stands before a weak word lets it be for us: who
+// works, or what it is done to.
+func bySubject(before string) bool {
+	before = strings.TrimRight(before, " \t")
+	if before == "" || startsCode(before) && !strings.ContainsFunc(before, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+		return true
+	}
+	if contains(before, products) || contains(before, reporting) || contains(before, []string{"因为", "由于", "所以", "结果", "导致", "发现", "现在", "有时", "总是", "一直"}) {
+		return false
+	}
+	return startsAny(before, []string{"你", "我们", "绝对", "绝", "也", "都", "一律", "千万", "永远", "任何", "这次", "这里", "请", "并", "所有", "除", "在", "本次", "改动", "修改", "任务", "此", "暂时", "先", "测试"}) ||
+		topic(before)
+}
+
+// topic reports whether what stands before is a thing of the workspace, which
+// something must not be done to.
+func topic(before string) bool {
+	if contains(before, []string{"用户", "客户", "游客", "指针", "变量", "它", "他", "参数", "值"}) {
+		return false
+	}
+	return contains(before, []string{"目录", "文件", "代码", "接口", "测试", "签名", "表", "数据库", "配置", "分支", "里", "里面", "东西", "下面", "下", "数据", "仓库", "依赖", "格式", "协议", "模块", "脚本", "行为", "前端", "后端", "逻辑", "版本", "一个都", "一行都", "API", "api", "部分"}) ||
+		strings.ContainsFunc(before, func(r rune) bool { return r == '/' || r == rune(code) })
+}
+
+// ends reports whether a verb is all that follows.
+func ends(after string) bool {
+	return utf8.RuneCountInString(strings.TrimSpace(after)) <= 3 && startsAny(after, done)
+}
+
+func requiresChinese(text string) (Kind, bool) {
+	for _, keep := range []string{"保持", "维持", "保留"} {
+		if at := strings.Index(text, keep); at >= 0 && contains(text[at:], []string{"不变", "原样", "不动", "兼容", "一致"}) {
+			return Require, at == 0 || contains(text[:at], []string{"必须", "请", "要", "签名", "接口", "API", "api", "测试", "文件", "代码", "格式", "行为", "务必", "一定"}) && !contains(text[:at], products)
+		}
+	}
+	for _, m := range must {
+		at := strings.Index(text, m)
+		if at < 0 {
+			continue
+		}
+		before, after := text[:at], text[at+len(m):]
+		wide := startsAny(before, []string{"所有", "每", "新", "任何", "全部"}) && !contains(before, []string{"用户", "客户"}) ||
+			contains(before, []string{"完", "之后", "以后", "之前", "以前"}) && !contains(before, products)
+		if contains(before, products) && !wide || reported(before) || after == "" || contains(after, []string{"才能", "才可以", "才会"}) ||
+			startsAny(after, []string{"是", "为", "大于", "小于", "等于", "尽快", "修", "解决", "搞定", "快", "今天", "小心", "注意", "记得", "返回", "显示"}) {
+			return "", false
+		}
+		if m == "都要" && !strings.HasPrefix(before, "每") && !strings.HasPrefix(before, "所有") {
+			return "", false
+		}
+		ok := wide || before == "" || startsAny(before, []string{"你", "所有", "每", "代码", "测试", "错误", "函数", "提交", "注释", "改动", "新", "变更", "任何", "文件", "日志", "命名", "这次", "接口", "我们", "全部", "也"}) || strings.ContainsFunc(before, latin) && topic(before)
+		return Require, ok
+	}
+	return "", false
+}
+
+// trimAdverbs takes off what may stand between a forbidding word and its verb.
+func trimAdverbs(text string) string {
+	for again := true; again; {
+		again = false
+		text = strings.TrimLeft(text, " \t")
+		for _, a := range []string{"再", "去", "随便", "随意", "擅自", "私自", "直接", "自己", "自行", "手动", "轻易", "乱", "给我", "主动", "自动", "你", "先", "对", "把", "在", "往", "向", "从", "将", "同时", "偷偷", "帮我", "额外", "顺手", "顺便", "提前"} {
+			if rest, ok := strings.CutPrefix(text, a); ok && rest != "" {
+				text, again = rest, true
+				break
+			}
+		}
+	}
+	return text
+}
+
+func startsAny(text string, any []string) bool {
+	text = strings.TrimLeft(text, " \t")
+	return prefix(strings.ToLower(text), any) != "" || prefix(text, any) != ""
+}
+
+func prefix(text string, any []string) string {
+	for _, a := range any {
+		if strings.HasPrefix(text, a) {
+			return a
+		}
+	}
+	return ""
+}
+
+func startsCode(text string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, " \t"))
+	return r == rune(code) || latin(r)
+}
+
+func latin(r rune) bool {
+	return r == rune(code) || r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '/' || r == '.')
+}

@@ -1,0 +1,40 @@
+package constraint
+
+import "strings"
+
+// askMe are words of a clause that turns to me.
+var askMe = []string{
+	"问我", "询问我", "问一下我", "问下我", "问过我", "跟我", "和我", "向我", "找我", "经我", "经过我", "征得我", "征求我", "得到我", "我同意", "我的同意", "我确认", "我批准", "我允许", "我许可", "我的许可", "我的允许", "我的批准", "告诉我", "通知我", "知会我", "提醒我",
+	"等我", "让我", "给我看", "先问", "先确认", "我点头", "我过目", "我审", "我看过", "请示", "通知一声", "说一声", "我授权", "我的授权", "请先询问",
+}
+
+// unasked are words for what is done without my word.
+var unasked = []string{
+	"没有我的", "没我的", "没有我", "未经我", "未经允许", "未经许可", "未经同意", "未经批准", "未经授权", "没经过我", "不经过我", "没有经过我", "没有得到我", "擅自", "私自", "自作主张", "没问过我",
+}
+
+// beforehand reports whether a clause says before what.
+func beforehand(text string) bool {
+	return contains(text, []string{"之前", "以前", "前请", "前先", "前要", "前必须", "前需要", "前一定", "前务必", "前都"}) || strings.HasSuffix(text, "前") || contains(text, []string{"的时候", "时先", "时要先"}) && false
+}
+
+// asksChinese reports whether a clause says to ask me before something is done.
+func asksChinese(text string) bool {
+	if contains(text, others) {
+		return false
+	}
+	switch {
+	case beforehand(text) && contains(text, askMe):
+		return true
+	case contains(text, unasked) && contains(text, append(append([]string{"不"}, strong...), weak...)):
+		return true
+	case contains(text, []string{"先问我", "先问过我", "先跟我", "先和我", "先征求我", "先经我", "先经过我", "先征得我", "先告诉我", "先向我", "问过我再", "问我再", "得先问", "要先问我", "都要问我", "都要经过我", "都得问我", "需要我确认", "需要我同意", "需要我批准", "必须经过我", "须经我", "必须得到我", "必须征得我"}):
+		return true
+	}
+	for _, w := range []string{"我同意", "我确认", "我批准", "我点头", "我看过", "我说可以", "我允许", "我审核"} {
+		if at := strings.Index(text, w); at >= 0 && contains(text[at:], []string{"再", "才", "之后", "以后", "后"}) {
+			return true
+		}
+	}
+	return false
+}

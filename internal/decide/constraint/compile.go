@@ -1,0 +1,118 @@
+package constraint
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// Compile returns the bans that words of that kind certainly mean, none if none
+// is certain: what is forbidden only in some case, or of which only a part is
+// known, stays words.
+func Compile(words string, kind Kind) []tool.Ban {
+	d := read(words)
+	var bans []tool.Ban
+	switch {
+	case d.conditional:
+	case d.only: // what is not named is banned
+		if len(d.paths) > 0 && (d.does(changing) || d.does(working)) {
+			bans = append(bans, tool.Ban{Rule: "Edit(**)", Except: alternatives(d.paths)})
+		}
+	case kind == Require:
+		if d.keeps && len(d.paths) > 0 && d.whole() {
+			bans = d.edits()
+		}
+	default:
+		bans = d.bans()
+	}
+	for i := range bans {
+		bans[i].Ask = bans[i].Ask || kind == Ask
+	}
+	return bans
+}
+
+// bans are what the words forbid, most certain first.
+func (d deed) bans() (bans []tool.Ban) {
+	add := func(b ...tool.Ban) {
+		for _, x := range b {
+			if !slices.Contains(bans, x) {
+				bans = append(bans, x)
+			}
+		}
+	}
+	for _, c := range d.commands {
+		add(command(c)...)
+	}
+	if len(d.paths) > 0 && d.whole() {
+		switch {
+		case d.does(deleting) && !d.does(changing):
+			for _, p := range d.paths {
+				add(tool.Ban{Rule: "Edit(" + p + ")", Removes: true})
+			}
+		case d.does(reading):
+			for _, p := range d.paths {
+				add(tool.Ban{Rule: "Read(" + p + ")"}, tool.Ban{Rule: "Edit(" + p + ")"})
+			}
+		case d.does(changing) || d.keeps:
+			add(d.edits()...)
+		}
+	}
+	if len(d.paths) == 0 && d.does(deleting) && d.anything {
+		add(tool.Ban{Rule: "Edit(**)", Removes: true})
+	}
+	for _, t := range tasks() {
+		if len(d.commands) == 0 && t.said(d) {
+			add(t.bans...)
+		}
+	}
+	if d.network() {
+		add(tool.Ban{Effect: effect.Network})
+	}
+	if d.does(using) || d.does(adding) || d.bare {
+		for _, n := range d.names {
+			add(tool.Ban{Text: n})
+		}
+	}
+	return bans
+}
+
+func (d deed) edits() (bans []tool.Ban) {
+	for _, p := range d.paths {
+		bans = append(bans, tool.Ban{Rule: "Edit(" + p + ")"})
+	}
+	return bans
+}
+
+// command returns the bans of a command as it was written between backticks, or
+// of a program by its name.
+func command(line string) []tool.Ban {
+	fields := strings.Fields(line)
+	if len(fields) == 0 || strings.ContainsAny(line, "|;&<>$`\"'()") {
+		return nil
+	}
+	out := fields[:1:1]
+	for _, f := range fields[1:] {
+		if len(f) > 2 && f[0] == '-' && f[1] != '-' && !strings.Contains(f, "=") && len(f) < 5 { // -rf is -r -f, in any order
+			for _, letter := range f[1:] {
+				out = append(out, "-"+string(letter))
+			}
+			continue
+		}
+		out = append(out, f)
+	}
+	bans := []tool.Ban{{Rule: "Bash(" + strings.Join(out, " ") + " **)"}}
+	if out[0] == "rm" && slices.Contains(out, "-r") {
+		bans = append(bans, tool.Ban{Rule: "Bash(rm --recursive **)"}, tool.Ban{Rule: "Bash(rm -R **)"})
+	}
+	return bans
+}
+
+// alternatives is one glob for several.
+func alternatives(paths []string) string {
+	if len(paths) == 1 {
+		return paths[0]
+	}
+	return "{" + strings.Join(paths, ",") + "}"
+}

@@ -1,0 +1,119 @@
+// Package constraint finds what the user forbids or requires in what they say,
+// and turns it into bans where code can match it.
+//
+// Find reads English and Chinese, mixed too, by patterns: the same words always
+// give the same constraints. What is quoted, asked, reported, allowed, or said of
+// how the product behaves is none. Words that bind and are no pattern are missed;
+// FromProposal takes those from a model, if the user really said them.
+//
+// Bans are made only of what is certainly meant: a path, a command, a tool, a
+// package by its name, the network. All else stays words: the model is told, and
+// nothing enforces it.
+package constraint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
+
+// A Constraint is one thing that the user forbade or required.
+type Constraint struct {
+	Words string // their own, as they stand in the text
+	Kind  Kind
+	Bans  []tool.Ban // none if nothing but the words can keep it
+}
+
+// A Kind says what sort of constraint one is.
+type Kind string
+
+// The closed list of kinds.
+const (
+	Forbid  Kind = "forbid"
+	Require Kind = "require"
+	Ask     Kind = "ask" // before something is done
+)
+
+// maxFound is how many constraints one text can have: a longer list is a document
+// that was pasted, not what the user asks of us.
+const maxFound = 32
+
+// Find returns the constraints in text, which is what a user said, in the order in
+// which they stand there.
+func Find(text string) []Constraint {
+	var found []span
+	for _, s := range sentences(mask(text)) {
+		found = append(found, english(s)...)
+		found = append(found, chinese(s)...)
+	}
+	slices.SortStableFunc(found, func(a, b span) int { return a.start - b.start })
+	var out []Constraint
+	end := 0
+	for _, f := range found {
+		if f.start < end || len(out) == maxFound {
+			continue
+		}
+		end = f.end
+		words := text[f.start:f.end]
+		out = append(out, Constraint{Words: words, Kind: f.kind, Bans: Compile(words, f.kind)})
+	}
+	return out
+}
+
+// A span is where in a text a constraint stands.
+type span struct {
+	start, end int // bytes
+	kind       Kind
+}
+
+// ErrNotSaid reports a proposal that is not in the user's words.
+var ErrNotSaid = errors.New("the user did not say that")
+
+// FromProposal returns the constraint that a model heard in userText, which is one
+// message of the user, and that no pattern found. It must be in the user's own
+// words, or the error is ErrNotSaid; white space may differ.
+func FromProposal(words, userText string) (Constraint, error) {
+	start, end, ok := locate(words, userText)
+	if !ok {
+		return Constraint{}, fmt.Errorf("constraint %q: %w", words, ErrNotSaid)
+	}
+	words = userText[start:end]
+	kind := Forbid
+	for _, s := range sentences(mask(words)) {
+		for _, f := range append(english(s), chinese(s)...) {
+			kind = f.kind
+		}
+	}
+	return Constraint{Words: words, Kind: kind, Bans: Compile(words, kind)}, nil
+}
+
+// locate returns where words stand in text, whatever white space is between them.
+func locate(words, text string) (start, end int, ok bool) {
+	want := strings.Fields(words)
+	if len(want) == 0 {
+		return 0, 0, false
+	}
+	for from := 0; ; {
+		at := strings.Index(text[from:], want[0])
+		if at < 0 {
+			return 0, 0, false
+		}
+		start, end = from+at, from+at+len(want[0])
+		matched := true
+		for _, w := range want[1:] {
+			rest := strings.TrimLeft(text[end:], " \t\r\n")
+			if len(rest) == len(text[end:]) || !strings.HasPrefix(rest, w) {
+				matched = false
+				break
+			}
+			end = len(text) - len(rest) + len(w)
+		}
+		if matched {
+			return start, end, true
+		}
+		from = start + len(want[0])
+	}
+}

@@ -1,0 +1,229 @@
+package constraint
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A deed is what words are about: what is done, and to what.
+type deed struct {
+	words       string          // in lower case, with blanks around, quotation marks and backticks undone
+	verbs       map[string]bool // English ones
+	paths       []string        // globs
+	commands    []string        // command lines between backticks, and known programs
+	names       []string        // packages and symbols
+	only        bool            // all but what is named
+	keeps       bool            // it is to stay what it is
+	anything    bool            // any file
+	specific    bool            // of a path only some part is meant
+	conditional bool            // it holds in some case only
+	bare        bool            // no verb: no redis
+}
+
+// read takes words apart.
+func read(words string) deed {
+	d := deed{verbs: make(map[string]bool)}
+	lower := strings.ToLower(strings.ReplaceAll(words, "’", "'"))
+	d.words = " " + strings.Join(strings.FieldsFunc(lower, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("`\"“”,;:!?()（），。；：！？、", r) && r != ':'
+	}), " ") + " "
+	target := withoutReason(words)
+	d.only = contains(d.words, []string{" only ", " except ", " besides ", " nothing but ", " anything but ", " apart from ", " other than ", " nothing outside ", " limit ", " restrict ", " confine ", " stay within ", " stay inside ", " stay in ", " exclusively ", " solely ", "只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "只改", "只动", "只修改", "只编辑", "只碰", "仅修改", "仅改", "除了", "以外的", "之外的"}) ||
+		contains(d.words, []string{" keep ", "edits", "changes"}) && contains(d.words, []string{" within ", " inside "})
+	d.keeps = contains(d.words, []string{" leave ", " keep ", " stay ", " remain ", " hands ", " off limits ", " off-limits ", " out of bounds ", " read-only ", " untouched ", " unchanged ", " stay away ", " out of scope ", " steer clear ", "不变", "不动", "原样"})
+	d.anything = contains(d.words, []string{" any file", " anything ", " a file ", " files ", " file ", " something ", "任何东西", "文件"}) && !contains(d.words, []string{" the ", " old ", " these ", " those ", " that file", "旧", "这些", "那些"}) ||
+		strings.HasSuffix(strings.TrimRight(d.words, " "), " deleting") || strings.HasSuffix(strings.TrimRight(d.words, " "), " delete")
+	d.conditional = contains(d.words, []string{" if ", " when ", " whenever ", " more than ", " too often", " twice ", " unless the ", " unless it", " unless they", " unless tests", " unless absolutely", " unless necessary", " unnecessarily", " where possible", " if possible", "如果", "除非必要", "尽量", "的时候", "次以上", "超过"}) ||
+		strings.Contains(d.words, " unless ") && !contains(d.words, []string{" unless i ", " unless you ask", " unless i'"})
+	for _, w := range strings.Fields(d.words) {
+		w = strings.Trim(w, ".-'")
+		if verb := infinitive(w); verb != "" {
+			d.verbs[verb] = true
+		}
+	}
+	d.take(target)
+	d.bare = strings.HasPrefix(d.words, " no ")
+	return d
+}
+
+// withoutReason cuts off why something is forbidden, or until when.
+func withoutReason(words string) string {
+	low := strings.ToLower(words)
+	end := len(words)
+	for _, w := range []string{" because ", " until ", " since ", " so that ", " while ", " without asking", " without my", " unless ", "因为", "直到"} {
+		if at := strings.Index(low, w); at > 0 && at < end && len(low) == len(words) {
+			end = at
+		}
+	}
+	return words[:end]
+}
+
+// take finds the paths, commands and names among words.
+func (d *deed) take(words string) {
+	for _, t := range tokens(words) {
+		switch {
+		case t.quoted && strings.ContainsAny(t.text, " ") && !strings.HasPrefix(t.text, "/"):
+			d.commands = append(d.commands, t.text)
+		case looksLikePath(t.text) || t.dir:
+			if g := globOf(t.text, t.dir); g != "" {
+				d.paths = append(d.paths, g)
+			}
+		case isProgram(t.text) && (!d.does(adding) || d.does(running)):
+			if c := t.program(); c != "" {
+				d.commands = append(d.commands, c)
+			}
+		case t.quoted && isSymbol(t.text) && !isPlain(strings.ToLower(t.text)), isPackage(t.text):
+			d.names = append(d.names, t.text)
+		}
+		if t.part && !isGeneral(t.before) {
+			d.specific = true
+		}
+	}
+	if len(d.paths) == 0 && contains(d.words, []string{" the tests ", " the test files ", " test files ", " any tests ", " existing tests ", " the existing tests ", "测试文件", "测试代码", "现有的测试", "已有的测试"}) && !contains(d.words, []string{" run ", " running ", " skip ", " add ", "运行", "跑", "跳过"}) && !d.only {
+		d.paths = append(d.paths, testFiles...)
+	}
+}
+
+// testFiles are where tests are, in the languages that have a custom.
+var testFiles = []string{"**/*_test.*", "**/test_*.py", "**/*.test.*", "**/*.spec.*", "**/{test,tests,__tests__}/**", "**/*Test.java", "**/*Tests.cs"}
+
+// whole reports whether all of what the paths name is meant.
+func (d deed) whole() bool { return !d.specific }
+
+// A class is verbs of one sort, in English and in Chinese.
+type class struct {
+	english string
+	chinese []string
+}
+
+var (
+	changing = class{"touch modify change edit alter update rewrite refactor reformat format overwrite replace adjust tweak mess fiddle write create tuch modifiy chnage edti open-and-edit", []string{"改", "动", "碰", "编辑", "写", "覆盖", "重构", "格式化"}}
+	working  = class{"work use fix look stay limit restrict confine keep", []string{"在", "改", "用"}}
+	deleting = class{"delete remove erase wipe purge unlink trash discard delte rm", []string{"删", "移除", "清空", "清除"}}
+	reading  = class{"open read look view access inspect print", []string{"打开", "读", "查看", "访问"}}
+	running  = class{"run execute call invoke start launch use trigger", []string{"运行", "执行", "跑", "调用", "启动", "用"}}
+	using    = class{"use import depend rely include require", []string{"用", "使用", "依赖", "导入"}}
+	adding   = class{"add introduce install bring pull isntall instal", []string{"加", "引入", "安装", "增", "装"}}
+)
+
+// does reports whether the words have a verb of a class.
+func (d deed) does(c class) bool {
+	for _, v := range strings.Fields(c.english) {
+		if d.verbs[v] {
+			return true
+		}
+	}
+	return contains(d.words, c.chinese)
+}
+
+// A token is one thing that words name.
+type token struct {
+	text   string
+	quoted bool   // between backticks or quotation marks
+	dir    bool   // called a directory
+	part   bool   // only something in it is meant
+	before string // the word before "in"
+	verb   string // the word before
+	next   string // the rest
+}
+
+// tokens returns what words name: what is quoted, and every run of letters that
+// is no Chinese.
+func tokens(words string) (out []token) {
+	var before []string // words so far
+	for i := 0; i < len(words); {
+		r, size := utf8.DecodeRuneInString(words[i:])
+		if end := closing(r); end != "" && r != '\'' && r != '《' {
+			if n := strings.Index(words[i+size:], end); n > 0 {
+				t := token{text: words[i+size : i+size+n], quoted: true}
+				i += size + n + len(end)
+				t.around(before, words[i:])
+				out = append(out, t)
+				before = append(before, t.text)
+				continue
+			}
+		}
+		if unicode.IsSpace(r) || r >= utf8.RuneSelf || strings.ContainsRune("`\"',;:!?()[]", r) {
+			if r >= utf8.RuneSelf && unicode.Is(unicode.Han, r) {
+				before = append(before, string(r))
+			}
+			i += size
+			continue
+		}
+		n := strings.IndexFunc(words[i:], func(r rune) bool {
+			return unicode.IsSpace(r) || r >= utf8.RuneSelf || strings.ContainsRune("`\",;!?()[]", r)
+		})
+		if n < 0 {
+			n = len(words) - i
+		}
+		t := token{text: strings.TrimRight(words[i:i+n], ".:'")}
+		i += n
+		if t.text != "" {
+			t.around(before, words[i:])
+			out = append(out, t)
+			before = append(before, strings.ToLower(t.text))
+		}
+	}
+	return out
+}
+
+// around sets what the words around a token say of it.
+func (t *token) around(before []string, after string) {
+	if n := len(before); n > 0 {
+		t.verb = before[n-1]
+	}
+	t.next = strings.TrimLeft(after, " ")
+	after = strings.TrimLeft(after, " ")
+	next, _, _ := strings.Cut(after, " ")
+	next = strings.ToLower(strings.TrimRight(next, ".,;:!?"))
+	t.dir = among(next, "directory", "dir", "folder", "tree", "subtree") || strings.HasPrefix(after, "目录") || strings.HasPrefix(after, "文件夹")
+	if n := len(before); n > 1 && among(before[n-1], "in", "inside", "of") {
+		t.part, t.before = !strings.HasSuffix(t.text, "/") && !t.dir && hasExtension(t.text), before[n-2]
+	}
+	if rest, ok := strings.CutPrefix(after, "里的"); ok && hasExtension(t.text) {
+		t.part = !startsAny(rest, []string{"任何", "东西", "代码", "内容", "所有"})
+	}
+}
+
+// program returns the command that a program by its bare name is meant in, "" if it
+// may be a word of English, or too little of the command is known.
+func (t token) program() string {
+	if isAmbiguous(t.text) && !among(t.verb, "run", "running", "execute", "executing", "call", "calling", "invoke", "行", "跑", "用") {
+		return ""
+	}
+	fields := strings.FieldsFunc(t.next, unicode.IsSpace)
+	if len(fields) == 0 || t.next[0] >= utf8.RuneSelf || strings.ContainsRune(",.;:)!", rune(t.next[0])) || among(fields[0], "or", "and", "here", "for", "to", "on", "in", "at", "from", "until", "because", "at", "yet", "again", "unless", "without", "anywhere", "commands", "nor", "directly", "please", "there", "while", "as", "if", "when") {
+		if isAmbiguous(t.text) {
+			return ""
+		}
+		return t.text
+	}
+	argument := strings.Trim(fields[0], ".,;:!?)")
+	if len(fields) > 1 && fields[1][0] < utf8.RuneSelf && !among(fields[1], "or", "and", "here", "on", "in", "at", "from", "until", "because", "yet", "again", "unless", "without", "while", "for") {
+		return "" // words that may be of the command, or not
+	}
+	if strings.Trim(argument, "abcdefghijklmnopqrstuvwxyz-:_./") != "" {
+		return ""
+	}
+	return t.text + " " + argument
+}
+
+// isAmbiguous knows the programs that are words of English too.
+func isAmbiguous(word string) bool {
+	switch word {
+	case "make", "black", "fly", "goose":
+		return true
+	}
+	return false
+}
+
+// isGeneral knows the words before "in" that mean all of it.
+func isGeneral(word string) bool {
+	switch word {
+	case "anything", "everything", "nothing", "file", "files", "code", "something", "stuff", "line", "lines", "content", "contents",
+		"all", "any", "things", "thing", "changes", "change", "edits", "api", "part", "parts", "out", "off":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,144 @@
+package constraint
+
+import "strings"
+
+// isVerb knows what the user may forbid or ask for, in the form that an imperative
+// has.
+func isVerb(word string) bool {
+	switch word {
+	case "touch", "modify", "change", "edit", "alter", "update", "rewrite", "refactor", "reformat", "format", "overwrite", "replace",
+		"adjust", "tweak", "delete", "remove", "drop", "truncate", "erase", "wipe", "purge", "clear", "clean", "unlink", "trash",
+		"discard", "run", "execute", "call", "invoke", "start", "launch", "restart", "stop", "kill", "trigger", "use", "apply", "push",
+		"commit", "merge", "rebase", "squash", "amend", "revert", "reset", "stash", "tag", "release", "publish", "deploy", "ship",
+		"force-push", "switch", "checkout", "cherry-pick", "pull", "fetch", "clone", "branch", "add", "introduce", "install", "import",
+		"include", "require", "upgrade", "downgrade", "bump", "vendor", "pin", "rename", "move", "copy", "create", "write", "generate",
+		"make", "open", "read", "look", "view", "access", "inspect", "print", "log", "show", "expose", "leak", "send", "upload",
+		"download", "connect", "contact", "query", "break", "bypass", "skip", "disable", "enable", "ignore", "mock", "stub",
+		"hardcode", "hard-code", "inline", "extract", "invent", "guess", "assume", "rely", "depend", "mess", "fiddle", "comit", "tuch",
+		"modifiy", "chnage", "delte", "isntall", "instal", "edti", "rm", "sudo", "migrate", "test", "lint", "build", "compile":
+		return true
+	}
+	return false
+}
+
+// isGerund reports whether a word is one of the verbs with -ing.
+func isGerund(word string) bool { return stem(word, "ing") != "" }
+
+// isParticiple reports whether a word is one of the verbs as what was done to
+// something.
+func isParticiple(word string) bool {
+	switch word {
+	case "written", "rewritten", "overwritten", "run", "made", "broken", "sent", "read", "reset", "shown", "built", "hidden", "taken", "given",
+		"put", "done", "left", "cut", "kept":
+		return true
+	}
+	return stem(word, "ed") != ""
+}
+
+// infinitive returns the verb that a word is a form of, "" if it is of none.
+func infinitive(word string) string {
+	if isVerb(word) {
+		return word
+	}
+	if verb := stem(word, "ing"); verb != "" {
+		return verb
+	}
+	return stem(word, "ed")
+}
+
+// stem returns the verb that has an ending, by the rules of spelling: running,
+// using, copied.
+func stem(word, ending string) string {
+	body, ok := strings.CutSuffix(word, ending)
+	if !ok || len(body) < 2 {
+		return ""
+	}
+	if isVerb(body) {
+		return body
+	}
+	if isVerb(body + "e") {
+		return body + "e"
+	}
+	n := len(body)
+	if body[n-1] == body[n-2] && isVerb(body[:n-1]) {
+		return body[:n-1]
+	}
+	if verb := strings.TrimSuffix(body, "i") + "y"; ending == "ed" && body[n-1] == 'i' && isVerb(verb) {
+		return verb
+	}
+	return ""
+}
+
+func imperative(w string) bool { return isVerb(w) }
+
+// isIdle knows the verbs that, negated, calm or remind the reader, or say how things
+// are, rather than forbid.
+func isIdle(word string) bool {
+	switch word {
+	case "worry", "forget", "hesitate", "bother", "mind", "panic", "fret", "think", "know", "need", "have", "want", "care", "feel",
+		"get", "be", "see", "believe", "expect", "understand", "remember", "mean", "seem", "feed", "track", "matter", "exist", "blame",
+		"stress", "sweat", "wait", "you", "we", "i", "they", "it", "he", "she", "the", "a", "an", "give", "ask", "tell", "help", "try",
+		"appear", "belong", "cost", "fit", "happen", "hear", "hold", "last", "look-like", "love", "hate", "like", "prefer", "own",
+		"recall", "recognise", "recognize", "remain", "sound", "suffer", "suppose", "wonder", "wish", "work", "return", "returns",
+		"throws", "fail", "fails", "too", "so", "to", "any", "all", "only", "just", "that", "this", "there", "has", "had", "is", "are",
+		"was", "were", "been", "being", "can", "could", "will", "would", "should", "shall", "may", "might", "must", "doubt", "hurry",
+		"thank", "stop":
+		return true
+	}
+	return false
+}
+
+// isAdverb knows what may stand between a negation and its verb.
+func isAdverb(word string) bool {
+	switch word {
+	case "ever", "also", "just", "even", "yet", "simply", "please", "actually", "directly", "automatically", "blindly", "accidentally",
+		"silently", "manually", "under", "any", "circumstances", "by", "accident", "again", "still", "really", "absolutely", "ever,",
+		"in", "case":
+		return true
+	}
+	return false
+}
+
+// isLead knows what may stand before what a clause says.
+func isLead(word string) bool {
+	switch word {
+	case "and", "but", "also", "please", "plz", "pls", "so", "then", "just", "however", "now", "ok", "okay", "oh", "hey", "important",
+		"note", "nb", "remember", "again", "kindly", "btw", "still", "first", "really", "absolutely", "or", "though", "although",
+		"yet", "well", "warning", "attention", "caution", "reminder", "rule", "rules", "constraint", "constraints", "additionally",
+		"moreover", "finally", "lastly", "secondly", "second", "third", "further", "furthermore", "besides", "plus", "alternatively",
+		"instead", "otherwise", "strictly", "actually", "thanks", "hi", "hello", "meanwhile", "above", "obviously":
+		return true
+	}
+	return false
+}
+
+// leading are openings of several words.
+var leading = [][]string{
+	{"whatever", "you", "do"}, {"in", "any", "case"}, {"for", "now"}, {"this", "time"}, {"at", "all", "costs"}, {"above", "all"},
+	{"one", "more", "thing"}, {"most", "importantly"}, {"by", "the", "way"}, {"no", "matter", "what"}, {"for", "the", "time", "being"},
+	{"in", "addition"}, {"as", "i", "said"}, {"like", "i", "said"}, {"as", "always"}, {"once", "again"}, {"and", "again"}, {"i", "repeat"},
+	{"from", "now", "on"}, {"on", "the", "way"}, {"while", "you're", "at", "it"}, {"i", "said"}, {"i", "told", "you"}, {"i", "already", "said"},
+	{"during", "this", "task"}, {"during", "the", "refactoring"}, {"in", "this", "session"}, {"in", "this", "repo"}, {"in", "this", "repository"},
+	{"at", "the", "moment"}, {"until", "further", "notice"}, {"as", "a", "rule"}, {"until", "then"}, {"rule", "number", "one"}, {"one", "rule"}, {"one", "thing"},
+	{"in", "the", "meantime"}, {"of", "course"}, {"to", "be", "clear"}, {"just", "to", "be", "clear"}, {"and", "please"},
+}
+
+// lead returns how many words of a clause only lead up to what it says.
+func lead(words []word) int {
+	n := 0
+again:
+	for n < len(words) {
+		if isLead(words[n].low) || strings.Trim(words[n].low, "0123456789.-*#)•") == "" {
+			n++
+			continue
+		}
+		for _, l := range leading {
+			if starts(words[n:], l...) {
+				n += len(l)
+				continue again
+			}
+		}
+		break
+	}
+	return n
+}

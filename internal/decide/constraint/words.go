@@ -1,0 +1,149 @@
+package constraint
+
+import (
+	"slices"
+	"strings"
+)
+
+// A word is one of a sentence, in lower case and without the marks around it.
+type word struct {
+	low        string
+	start, end int  // in the sentence
+	stop       bool // a clause ends behind it
+}
+
+// readWords splits a masked sentence at white space. Chinese is one word as long
+// as it is written together.
+func readWords(text string) (words []word) {
+	for i := 0; i < len(text); {
+		if text[i] <= ' ' {
+			i++
+			continue
+		}
+		from := i
+		for i < len(text) && text[i] > ' ' {
+			i++
+		}
+		raw := text[from:i]
+		if strings.Trim(raw, "-–—*•") == "" { // a dash between clauses
+			if n := len(words); n > 0 {
+				words[n-1].stop = true
+			}
+			continue
+		}
+		words = append(words, readWord(raw, from)...)
+	}
+	return words
+}
+
+// readWord returns what stands between two blanks: a word or, where a clause ends
+// inside it, several.
+func readWord(raw string, at int) (words []word) {
+	for _, dash := range []string{"—", "–", "，", "：", "（", "）"} {
+		if before, after, ok := strings.Cut(raw, dash); ok {
+			words = readWord(before, at)
+			if n := len(words); n > 0 {
+				words[n-1].stop = true
+			}
+			return append(words, readWord(after, at+len(before)+len(dash))...)
+		}
+	}
+	body := strings.TrimLeft(raw, `("'[{`+string(rune(blank)))
+	at += len(raw) - len(body)
+	inner := strings.TrimRight(body, `.,;:!?)"'…]}`+string(rune(blank)))
+	if inner == "" {
+		if body == "" {
+			return nil
+		}
+		return []word{{low: string(rune(blank)), start: at, end: at, stop: true}}
+	}
+	low := strings.ToLower(strings.ReplaceAll(inner, "’", "'"))
+	stop := strings.ContainsAny(body[len(inner):], ",;:)!?…") || strings.HasSuffix(body, ".")
+	return []word{{low: low, start: at, end: at + len(inner), stop: stop}}
+}
+
+// clauses cuts words where a clause ends, and before what begins another one.
+func clauses(words []word) (out [][]word) {
+	from := 0
+	for i, w := range words {
+		if i > from && begins(words, from, i) {
+			out = append(out, words[from:i])
+			from = i
+		}
+		if w.stop {
+			out = append(out, words[from:i+1])
+			from = i + 1
+		}
+	}
+	if from < len(words) {
+		out = append(out, words[from:])
+	}
+	return out
+}
+
+// begins reports whether a clause begins at words[i], in one that began at from.
+func begins(words []word, from, i int) bool {
+	next := func(n int) string {
+		if i+n < len(words) {
+			return words[i+n].low
+		}
+		return ""
+	}
+	switch words[i].low {
+	case "but", "because", "since", "however", "although", "though":
+		return true
+	case "so":
+		return next(1) != "that" || i-from > 2
+	case "and", "then":
+		if among(next(1), "don't", "dont", "never", "not", "also", "please", "always", "leave", "keep", "avoid", "no", "you", "i", "we", "it", "they", "that", "this", "only", "stay", "stop", "ask", "do", "then", "without", "under", "instead", "just", "make", "if", "when", "before", "errors", "all", "every") {
+			return true
+		}
+		return i-from > 3 && imperative(next(1)) && !among(words[from].low, "never", "you") && objected(words[from:i])
+	}
+	return false
+}
+
+// objected reports whether a clause has more than verbs: "do not commit" has not,
+// "do not touch api/" has.
+func objected(words []word) bool {
+	n := 0
+	for _, w := range words {
+		if !imperative(w.low) && !among(w.low, "and", "but", "also", "please", "do", "not", "don't", "dont", "never", "ever", "or") {
+			n++
+		}
+	}
+	return n > 0
+}
+
+func among(w string, of ...string) bool { return slices.Contains(of, w) }
+
+// low returns the words in lower case, from the i-th on.
+func low(words []word, i int) string {
+	if i >= len(words) {
+		return ""
+	}
+	return words[i].low
+}
+
+// has reports whether words have seq somewhere, and where.
+func has(words []word, seq ...string) int {
+	for i := 0; i+len(seq) <= len(words); i++ {
+		if starts(words[i:], seq...) {
+			return i
+		}
+	}
+	return -1
+}
+
+// starts reports whether words begin with seq.
+func starts(words []word, seq ...string) bool {
+	if len(words) < len(seq) {
+		return false
+	}
+	for i, s := range seq {
+		if words[i].low != s {
+			return false
+		}
+	}
+	return true
+}
