@@ -127,36 +127,42 @@ func hidden(rep report.Report, redact func(string) string) report.Report {
 	return rep
 }
 
-// reportTurn shows what came of the newest turn, and returns what verification
-// found.
-func (r *rig) reportTurn() ([]string, error) {
+// reportTurn shows what came of the newest turn, and keeps what verification found.
+// It does so once a turn.
+func (r *rig) reportTurn() error {
 	for e, err := range r.journal.Since(r.told.Seq()) {
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.told.Add(e)
 	}
-	rep := hidden(r.told.Of(r.told.Turn(), r.workspace.Image), r.secrets.Text)
+	turn := r.told.Turn()
+	if turn == r.reported {
+		return nil
+	}
+	r.reported = turn
+	rep := hidden(r.told.Of(turn, r.workspace.Image), r.secrets.Text)
 	if rep.Empty() {
-		return nil, nil
+		return nil
 	}
 	var claims []terminal.Claim
 	for _, l := range rep.Lines(r.verbose) {
 		claims = append(claims, terminal.Claim(l))
 	}
 	r.ui.Report(claims)
-	return rep.Findings, nil
+	r.findings = append(r.findings, rep.Findings...)
+	return nil
 }
 
-// verified ends a run whose turn ended in err: with what verification found, if
-// nothing else is wrong.
+// verified ends a run whose last turn ended in err: with what verification found,
+// if nothing else is wrong.
 func (r *rig) verified(err error) error {
-	findings, failed := r.reportTurn()
+	failed := r.reportTurn()
 	if err = r.outcome(err); err != nil {
 		return err
 	}
-	if failed == nil && findings != nil {
-		return &statusError{exitUnverified, errors.New("done, but verification found something: " + strings.Join(findings, "; "))}
+	if failed == nil && r.findings != nil {
+		return &statusError{exitUnverified, errors.New("done, but verification found something: " + strings.Join(r.findings, "; "))}
 	}
 	return failed
 }

@@ -52,7 +52,9 @@ type rig struct {
 	answered  int64       // the event with the answer of a turn that was cut after it, or 0
 	unasked   atomic.Bool // something was denied for want of an approver
 	broken    error       // of the event stream
-	told      report.Log  // what was reported of so far
+	told      report.Log  // the events that were reported on
+	reported  int         // the newest turn that was
+	findings  []string    // of verification, in the turns of this run
 	verbose   bool
 	closers   []func() error
 }

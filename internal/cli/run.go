@@ -181,8 +181,8 @@ func (s System) once(ctx context.Context, o runOptions, session, goal string) (e
 		r.tellLifting(goal)
 		err = r.agent.Turn(ctx, said)
 	}
-	if err == nil && r.schema != nil {
-		err = r.schema.insist(ctx, r)
+	if err == nil && r.schema != nil { // what it takes to mend the answer are turns of their own
+		err = errors.Join(r.reportTurn(), r.schema.insist(ctx, r))
 	}
 	return r.verified(err)
 }

@@ -94,9 +94,7 @@ func (t *talking) turn(ctx context.Context, goal string) error {
 	t.tellLifting(goal)
 	go func() { late <- t.steer(typing) }()
 	err := errors.Join(t.agent.Turn(ctx, t.said(goal)), t.lateWrites())
-	if _, failed := t.reportTurn(); failed != nil {
-		err = errors.Join(err, failed)
-	}
+	err = errors.Join(err, t.reportTurn())
 	stop()
 	t.late = <-late
 	done()

@@ -105,10 +105,10 @@ func (r Report) verified(all bool, add func(bool, string, ...any)) {
 		if c.Current || all {
 			when := ""
 			switch {
-			case !c.Current && c.fails():
-				when = ", before something else changed or it ran again"
+			case r.again(c):
+				when = ", and ran again later"
 			case !c.Current:
-				when = ", superseded"
+				when = ", before something else changed"
 			}
 			add(c.Current && c.Outcome != passed && c.Outcome != untold, "%s: %s%s (%s)", short(c.Command), c.outcome(), when, c.Call)
 			continue
