@@ -38,7 +38,7 @@ decide/loop:       contract decide/session
 decide/prompt:     contract decide/loop decide/mention decide/policy decide/session decide/task
 decide/undo:       contract decide/session
 decide/stats:      contract decide/undo
-decide/report:     contract decide/mention decide/task
+decide/report:     contract decide/mention decide/session decide/task
 decide/secret:
 agent:             contract decide
 world/failpoint:

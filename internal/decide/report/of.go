@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/session"
 )
 
 // Of reports on a turn, or with turn 0 on the whole session. Without images, which
@@ -28,7 +29,8 @@ func (l *Log) Of(turn int, images Images) Report {
 		}
 	}
 	for _, b := range l.bans {
-		r.Constraints = append(r.Constraints, Constraint{b.ID, b.Words, len(b.Bans) > 0})
+		stops := session.Enforced(b.Bans)
+		r.Constraints = append(r.Constraints, Constraint{b.ID, b.Words, len(stops) > 0, stops})
 	}
 	for _, s := range steps {
 		r.ran = r.ran || !s.looks && s.turn > 0 && s.call.Tool != "Todo"

@@ -95,6 +95,8 @@ type Constraint struct {
 	ID       string `json:"id"`
 	Words    string `json:"words"`
 	Enforced bool   `json:"enforced"` // by code; else by the model's good will
+
+	Stops []string `json:"stops,omitempty"` // what code stops for it
 }
 
 // Empty reports whether there is nothing to tell but what the model said.

@@ -78,7 +78,7 @@ func (r Report) Lines(all bool) (lines []Line) {
 		case !c.Enforced:
 			add(true, "not enforced by code, %s: %q", c.ID, c.Words)
 		case all:
-			add(false, "enforced, %s: %q", c.ID, c.Words)
+			add(false, "enforced, %s: %q (%s)", c.ID, c.Words, strings.Join(c.Stops, ", "))
 		}
 	}
 	if all && r.Answer != "" {

@@ -24,7 +24,7 @@ func subject(file string) string {
 // By the text alone: where a test begins, what skips one, and what asserts.
 var (
 	caseRE   = regexp.MustCompile("(?m)^func ((?:Test|Fuzz)\\w*)\\(|^\\s*(?:async )?def (test\\w*)|\\b(?:it|test)(?:\\.\\w+)?\\(\\s*['\"`]([^'\"`\n]+)|@Test\\b[^{;]*?\\b(?:void|fun)\\s+(\\w+)|#\\[(?:\\w+::)?test\\][^{;]*?\\bfn (\\w+)")
-	skipRE   = regexp.MustCompile(`\bt\.Skip(?:f|Now)?\(|@pytest\.mark\.(?:skip|xfail)|\bpytest\.skip\(|@unittest\.skip|\b(?:it|test|describe)\.(?:skip|todo)\(|\bx(?:it|describe|test)\(|#\[ignore|@Ignore\b|@Disabled\b|^//go:build ignore`)
+	skipRE   = regexp.MustCompile(`(?m)\bt\.Skip(?:f|Now)?\(|@pytest\.mark\.(?:skip|xfail)|\bpytest\.skip\(|@unittest\.skip|\b(?:it|test|describe)\.(?:skip|todo)\(|\bx(?:it|describe|test)\(|#\[ignore|@Ignore\b|@Disabled\b|^//go:build ignore`)
 	assertRE = regexp.MustCompile(`\bt\.(?:Error|Fatal|Fail)|\bassert|\bexpect\(|\brequire\.|\b(?:EXPECT|ASSERT)_|\bcmp\.Diff|\.should\b`)
 	askedRE  = regexp.MustCompile(`(?i)\b(?:delete|remove|drop|skip|disable|rewrite|rename|replace|merge|simplify|clean|move)\w*\b[^.\n]*\btests?\b|(?:删|移除|跳过|去掉|重写|禁用|合并|简化|重命名)[^。\n]*测试|测试[^。\n]*(?:删|移除|跳过|去掉|重写|禁用|合并|简化|重命名)`)
 )
