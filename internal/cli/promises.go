@@ -34,7 +34,7 @@ func promises(goos string, kept bool, held process.Profile) []promise {
 		{"P12", "a command writes only where it may", "full", ""},
 		{"P13", "no command leaves a process behind", "reduced", "a command that was let do anything runs outside of the sandbox: there, and without a control group, what leaves session, parent and environment at once escapes a crash of Belay"},
 		{"P14", "output of any size takes bounded memory", "full", ""},
-		{"P15", "a command cannot eat the machine", "reduced", "a command that was let do anything has only its time and output bounded"},
+		{"P15", "a command cannot eat the machine", "reduced", "a command that was let do anything has its time and output bounded, and its memory where Belay may make control groups"},
 		{"P16", "no output reaches the terminal as a command to it", "full", ""},
 		{"P17", "nothing that acts passes as a read", "full", ""},
 		{"P18", "deny beats ask beats allow; a project only tightens", "full", ""},

@@ -2,6 +2,7 @@ package toolbox
 
 import (
 	"bytes"
+	"context"
 	big "encoding/binary"
 	"io/fs"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/world/workspace"
 )
 
 // plainGit reports whether git in dir works on a repository of the workspace
@@ -63,6 +65,38 @@ func plainRepository(at string) bool {
 		return os.IsNotExist(err)
 	}
 	return plainIndex(index)
+}
+
+// maxNested is how many repositories inside the workspace are named.
+const maxNested = 20
+
+// nestedGit returns the directories of w, at or below path, that are repositories of
+// their own, not ignored and no submodules yet.
+func nestedGit(w *workspace.Workspace, path string) (found []string) {
+	modules, _ := readUpTo(filepath.Join(w.Root(), ".gitmodules"), 1<<20)
+	for e, err := range w.Tree(context.Background()) {
+		if err != nil || !e.Info.IsDir() || e.Path == "." || path != "." && e.Path != path && !strings.HasPrefix(e.Path, path+"/") {
+			continue
+		}
+		if !isThere(filepath.Join(w.Root(), filepath.FromSlash(e.Path), ".git")) || submodule(string(modules), e.Path) {
+			continue
+		}
+		if found = append(found, e.Path); len(found) == maxNested {
+			return found
+		}
+	}
+	return found
+}
+
+// submodule reports whether the text of a .gitmodules names path.
+func submodule(modules, path string) bool {
+	for line := range strings.Lines(modules) {
+		key, value, ok := strings.Cut(line, "=")
+		if ok && strings.TrimSpace(key) == "path" && strings.TrimSpace(value) == path {
+			return true
+		}
+	}
+	return false
 }
 
 // readUpTo reads a regular file that has no more than most bytes.

@@ -6,8 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+	"github.com/belay-agent/belay/internal/decide/policy"
+	"github.com/belay-agent/belay/internal/decide/shell"
 )
 
 // gitRun runs git in dir without the settings of whoever runs the test.
@@ -155,6 +160,47 @@ func TestWorldLooksWhereAShellDoes(t *testing.T) {
 	} {
 		if at, ok := lookUp(root, "ls", []string{"PATH=" + path}); ok != want {
 			t.Errorf("%q: %s, %t, want %t", path, at, ok, want)
+		}
+	}
+}
+
+// TestR146_ARepositoryInsideIsAskedAboutBeforeGitAddsIt: once it is in the index, git
+// here obeys its settings. One that is ignored, or a submodule already, is not added.
+func TestR146_ARepositoryInsideIsAskedAboutBeforeGitAddsIt(t *testing.T) {
+	root := t.TempDir()
+	gitRepo(t, root)
+	for _, dir := range []string{"evil", "deep/er", "ignored", "module"} {
+		gitRepo(t, filepath.Join(root, dir))
+	}
+	put(t, root, ".gitignore", "ignored/\n")
+	put(t, root, ".gitmodules", "[submodule \"m\"]\n\tpath = module\n\turl = https://x.test/m\n")
+	put(t, root, "plain/f", "f\n")
+	w := opened(t, root)
+	o := BashOptions{Root: root, Env: []string{"PATH=/usr/bin:/bin"}, Shell: []string{"/bin/bash"}}
+	world, spec := World(w, o), Bash(nil, o).Spec()
+	rule, err := policy.ParseRule("Bash(git add **)", policy.Allow, policy.FromUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string][]string{
+		"git add .": {"deep/er", "evil"}, "git add -A": {"deep/er", "evil"}, "git add evil": {"evil"}, "git add evil/": {"evil"}, "cd deep && git add er": {"deep/er"}, `git add "$x"`: {"deep/er", "evil"},
+		"git add f": nil, "git add plain": nil, "git add module": nil, "git add ignored": nil, "git status": nil,
+	} {
+		parts, _ := shell.Parts(line, world)
+		parts = bounded(parts, func(effect.Set) bool { return true })
+		var got []string
+		for _, e := range together(parts) {
+			if dir, ok := strings.CutSuffix(e.On, "/.git"); ok && e.Kind == effect.Write {
+				got = append(got, dir)
+			}
+		}
+		slices.Sort(got)
+		if got = slices.Compact(got); !slices.Equal(got, want) {
+			t.Errorf("%s adds %q, want %q", line, got, want)
+		}
+		p := policy.Policy{Mode: policy.ModeAuto, Root: root, Rules: []policy.Rule{rule}}
+		if d := p.Decide(spec, parts); len(want) > 0 && d.Verdict != policy.Ask || line == "git add f" && d.Verdict != policy.Allow {
+			t.Errorf("%s: %s: %s", line, d.Verdict, d.Reason)
 		}
 	}
 }

@@ -20,10 +20,11 @@ func World(w *workspace.Workspace, o BashOptions) shell.World {
 			}
 			return outside(w.Root(), path), false
 		},
-		Look:  func(program string) (string, bool) { return lookUp(w.Root(), program, o.Env) },
-		Glob:  func(pattern string) []string { return expand(w.Root(), pattern) },
-		Plain: func(dir string) bool { return plainGit(w.Root(), dir) },
-		POSIX: len(o.Shell) == 0 || filepath.Base(o.Shell[0]) != "bash",
+		Look:   func(program string) (string, bool) { return lookUp(w.Root(), program, o.Env) },
+		Glob:   func(pattern string) []string { return expand(w.Root(), pattern) },
+		Plain:  func(dir string) bool { return plainGit(w.Root(), dir) },
+		Nested: func(path string) []string { return nestedGit(w, path) },
+		POSIX:  len(o.Shell) == 0 || filepath.Base(o.Shell[0]) != "bash",
 	}
 }
 

@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/effect"
+)
 
 // other takes a subcommand that no table has. It may be another name for one, or a
 // program of its own.
@@ -60,6 +64,29 @@ func (m *match) configures() {
 			}
 		}
 		return
+	}
+}
+
+// adds notes the repositories that git add would make part of this one: git obeys
+// their settings from then on, here too.
+func (m *match) adds(operands []arg) {
+	r := m.d.r
+	if m.t.name != "git/add" && m.t.name != "git/stage" || r.Nested == nil {
+		return
+	}
+	if len(operands) == 0 {
+		operands = []arg{literal(".")}
+	}
+	for _, a := range operands {
+		if !a.known || a.pipe {
+			a = literal(".")
+		}
+		for _, at := range m.d.at(a.text) {
+			for _, repository := range r.Nested(at) {
+				m.d.add(effect.Effect{Kind: effect.Write, On: repository + "/.git"})
+				m.d.code("git then obeys the settings of the repository in %s", repository)
+			}
+		}
 	}
 }
 

@@ -95,6 +95,7 @@ func (m *match) follow(args []arg) {
 	}
 	m.operandsOf(rest)
 	m.configures()
+	m.adds(rest)
 	m.foreach()
 	m.shells(rest)
 	m.input(rest)

@@ -38,7 +38,7 @@ const (
 
 // A World answers the questions about files that a command line raises. Its
 // paths are relative to the workspace or absolute. All of its functions must be
-// there but Plain.
+// there but Plain and Nested.
 type World struct {
 	// Resolve returns where a path leads, through all links: a path as effects
 	// have it and whether it is inside. It is "" where nobody can tell.
@@ -52,6 +52,9 @@ type World struct {
 	// Plain reports whether git, in a directory, works on a repository whose own
 	// settings name no program. If it is nil, none does.
 	Plain func(dir string) bool
+	// Nested returns the repositories in the workspace at or below a path, but for its
+	// own and for submodules that it has already. It may be nil.
+	Nested func(path string) []string
 	// POSIX says that the shell is not known to be bash.
 	POSIX bool
 }
