@@ -169,14 +169,16 @@ func target(args json.RawMessage) string {
 	return ""
 }
 
-// notCovered begins the last line of a result that says so (see package undo).
+// notCovered begins the line of a result that says so (see package undo).
 const notCovered = "\n[undo does not cover "
 
 func uncovered(text string) string {
-	if n := strings.LastIndex(text, notCovered); n >= 0 {
-		return strings.TrimSuffix(text[n+len(notCovered):], "]")
+	n := strings.LastIndex(text, notCovered)
+	if n < 0 {
+		return ""
 	}
-	return ""
+	what, _, _ := strings.Cut(text[n+len(notCovered):], "]\n") // news may follow
+	return strings.TrimSuffix(what, "]")
 }
 
 // counted returns the lines that the data of a file tool says it changed.

@@ -392,7 +392,7 @@ func TestR245_WhatWasNotDoneIsSaid(t *testing.T) {
 	s.call("Bash", `{"command":"rm -rf x"}`, fails(tool.NeedsApproval, "no approver is present"))
 	s.call("Bash", `{"command":"deploy"}`, tool.Result{Status: tool.Unknown})
 	s.edit("a.go", "2\n")
-	s.call("Bash", `{"command":"make gen"}`, tool.Result{Status: tool.Success, Text: "ok\n[undo does not cover 3 ignored files]"})
+	s.call("Bash", `{"command":"make gen"}`, tool.Result{Status: tool.Success, Text: "ok\n[undo does not cover 3 ignored files]\n[p1 ended]"})
 	s.add(event.Replied{Message: model.Message{Role: model.Assistant, Parts: []model.Part{model.Text{Text: "All done and tested."}}}, Stop: model.End})
 	s.stop()
 	s.want(
