@@ -138,7 +138,11 @@ func collect(s *session.State) (entries []entry) {
 		if i >= len(failures)-10 {
 			rank = second
 		}
-		add(ofInsight, rank, "failed %s (%s): %s: %s", times(x.Times), x.Call, x.What, x.Message)
+		why := x.Message
+		if x.Error != "" {
+			why += ": " + x.Error
+		}
+		add(ofInsight, rank, "failed %s (%s): %s: %s", times(x.Times), x.Call, x.What, why)
 	}
 	for _, x := range f.Denials.All {
 		add(ofRuledOut, first, "not allowed %s (%s): %s: %s", times(x.Times), x.Call, x.What, x.Message)

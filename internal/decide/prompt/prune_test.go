@@ -200,4 +200,3 @@ func FuzzShortArgs(f *testing.F) {
 		}
 	})
 }
-

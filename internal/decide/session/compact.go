@@ -198,6 +198,7 @@ func (s *State) shorten(pruned []event.Pruned) {
 			if p, ok := shorter[c.ID]; ok {
 				if p.Text != "" && x.Results[n] != nil {
 					r := *x.Results[n]
+					s.facts.stored(c.Call, r, p.Text)
 					r.Text, r.Media = p.Text, nil
 					x.Results[n] = &r
 				}

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -79,7 +81,8 @@ type Fail struct {
 	Kind      tool.Kind `json:"kind"`
 	What      string    `json:"what"`
 	Message   string    `json:"message"`
-	Rule      string    `json:"rule,omitempty"` // that decided against it
+	Error     string    `json:"error,omitempty"` // of a command what its output says
+	Rule      string    `json:"rule,omitempty"`  // that decided against it
 	Times     int       `json:"times"`
 	Call      string    `json:"call"` // the newest
 }
@@ -219,6 +222,8 @@ func (f *Facts) failed(c *call, b event.Finished) {
 		Message: line(failure.Message), Times: 1, Call: b.Call,
 	}
 	switch failure.Kind {
+	case tool.NonzeroExit, tool.Signalled, tool.TimedOut:
+		fail.Error = wentWrong(b.Result.Text)
 	case tool.Denied, tool.NeedsApproval:
 		list, fail.Rule = &f.Denials, line(c.By)
 	case tool.Cancelled, tool.Repeated, tool.DependencyFailed, tool.CircuitOpen:
@@ -230,6 +235,19 @@ func (f *Facts) failed(c *call, b event.Finished) {
 	list.put(fail, maxFails, same)
 }
 
+// handleRE is how an artifact is named.
+var handleRE = regexp.MustCompile(`artifact:[0-9a-f]{16,}`)
+
+// stored notes where the result of c is kept that text stands for from now on.
+func (f *Facts) stored(c tool.Call, r tool.Result, text string) {
+	for _, handle := range handleRE.FindAllString(text, 3) {
+		f.Artifacts.put(Kept{
+			Handle: handle, What: line(c.Tool + " " + string(c.Args)), Bytes: int64(len(r.Text)),
+			Lines: int64(strings.Count(r.Text, "\n")), Call: c.ID,
+		}, maxArtifacts, func(k Kept) bool { return k.Handle == handle })
+	}
+}
+
 // forgot notes that a file must be read again.
 func (f *Facts) forgot(path string) {
 	f.Reread.put(Lost{path}, maxReread, func(l Lost) bool { return l.Path == path })
@@ -238,6 +256,7 @@ func (f *Facts) forgot(path string) {
 func (f *Facts) clone() Facts {
 	next := *f
 	next.Reread.All = slices.Clone(f.Reread.All)
+	next.Artifacts.All = slices.Clone(f.Artifacts.All)
 	return next
 }
 

@@ -107,6 +107,33 @@ func RunOf(c tool.Call, result tool.Result) (Run, bool) {
 	return run, true
 }
 
+// troubleRE knows the lines of an output that say what went wrong.
+var troubleRE = regexp.MustCompile(`(?i)\b(error|err!|fatal|exception|panic|failed|failure|cannot|can't|unable|denied|refused|undefined|invalid|missing|traceback)\b|not found|no such|\bE[A-Z]{3,}[A-Z0-9]*\b|错误|失败|异常|无法|找不到`)
+
+// maxTrouble is how many such lines make the signature of an error.
+const maxTrouble = 2
+
+// wentWrong returns what an output says went wrong, on one line: its first lines that
+// do, else its last. Lines in brackets are the program's own.
+func wentWrong(text string) string {
+	var found []string
+	last := ""
+	for l := range strings.Lines(text) {
+		l = strings.TrimSpace(l)
+		if l == "" || l[0] == '[' && l[len(l)-1] == ']' {
+			continue
+		}
+		last = l
+		if len(found) < maxTrouble && troubleRE.MatchString(l) {
+			found = append(found, headOf(l, maxLine/maxTrouble))
+		}
+	}
+	if found == nil {
+		return line(last)
+	}
+	return line(strings.Join(found, " | "))
+}
+
 // testsRE knows the commands whose success says something about the code.
 var testsRE = regexp.MustCompile(`\b(tests?|pytest|jest|vitest|mocha|ctest|tox|build|vet|check|lint|clippy|tsc|mypy|ruff|eslint|golangci-lint|verify)\b`)
 

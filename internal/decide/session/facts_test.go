@@ -119,6 +119,8 @@ func slowFinished(f *Facts, p tool.Plan, by string, b event.Finished) {
 	switch x.Kind {
 	case tool.Cancelled:
 		return
+	case tool.NonzeroExit:
+		x.Error = wentWrong(b.Result.Text)
 	case tool.Denied:
 		list, x.Rule = &f.Denials, by
 	}
@@ -315,6 +317,34 @@ func TestR253_CommitsAndRunsAreFound(t *testing.T) {
 	}
 	if d := cmp.Diff(want, f.Runs.All); d != "" {
 		t.Errorf("runs (-want +got):\n%s", d)
+	}
+}
+
+func TestTroubleIsWhatWentWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"npm error code ENOLOCK\nnpm error audit This command requires\nmore\n[exit status 1 after 3 ms]\n": "npm error code ENOLOCK | npm error audit This command requires",
+		"a\n\nb\n[exit status 2]\n":   "b",
+		"":                            "",
+		"ok\nsh: 1: foo: not found\n": "sh: 1: foo: not found",
+		"编译失败：缺少依赖\n好\n":              "编译失败：缺少依赖",
+	} {
+		if got := wentWrong(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestR250_WhatACompactionStoresStaysNamed, also once its call is out of the talk.
+func TestR250_WhatACompactionStoresStaysNamed(t *testing.T) {
+	s := fold(t, opened(), asked("go"))
+	add(t, s, replied(s, "", calling("Bash", `{"command":"make"}`)))
+	add(t, s, finished("c1", tool.Result{Status: tool.Success, Text: "one\ntwo\n"}))
+	const handle = "artifact:0123456789abcdef"
+	add(t, s, event.Compacted{Pruned: []event.Pruned{{Call: "c1", Text: "[left out; the whole is in " + handle + ": Read it]"}}})
+	add(t, s, event.Compacted{Through: 4, Handoff: "x"})
+	want := []Kept{{Handle: handle, What: `Bash {"command":"make"}`, Bytes: 8, Lines: 2, Call: "c1"}}
+	if d := cmp.Diff(want, s.Facts().Artifacts.All); d != "" {
+		t.Error(d)
 	}
 }
 
