@@ -86,6 +86,9 @@ func (s System) printReport(o reportOptions, args []string) error {
 
 func (s System) printClaims(rep report.Report) error {
 	lines := rep.Lines(true)
+	if quote, ok := rep.Quote(); ok {
+		lines = append(lines, quote)
+	}
 	if len(lines) == 0 {
 		lines = []report.Line{{Text: "nothing was changed, run or left open"}}
 	}

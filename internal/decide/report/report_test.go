@@ -406,10 +406,13 @@ func TestR245_WhatWasNotDoneIsSaid(t *testing.T) {
 		`! not enforced by code, k1: "be kind"`,
 	)
 	all := strings.Join(texts(s.report().Lines(true)), "\n")
-	for _, want := range []string{`  enforced, k2: "leave x"`, "  the model says, and nothing above rests on it: All done and tested.", "so nothing counts as outside"} {
+	for _, want := range []string{`  enforced, k2: "leave x"`, "so nothing counts as outside"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("in full it lacks %q:\n%s", want, all)
 		}
+	}
+	if quote, ok := s.report().Quote(); !ok || quote.Text != "the model says, and nothing above rests on it: All done and tested." {
+		t.Errorf("quoted: %q", quote.Text)
 	}
 	s.add(event.Settled{Call: "c7", As: "done"})
 	if n := len(s.report().Open); n != 2 {
@@ -426,6 +429,38 @@ func TestR301_AChangeThatNobodyAskedForIsSaid(t *testing.T) {
 		"! unverified: no test passed after the change of a.go")
 	s.ask("fix it") // steers the same turn
 	s.want("  changed a.go +1 -1 (c1)", "! unverified: no test passed after the change of a.go")
+}
+
+// TestR245_WhatTheModelClaimsIsNoEvidence.
+func TestR245_WhatTheModelClaimsIsNoEvidence(t *testing.T) {
+	const unproved = "! unverified: the model speaks of tests that pass, and none ended well after the last change"
+	for _, tc := range []struct {
+		answer string
+		tested bool
+		want   bool
+	}{
+		{"All tests pass now.", false, true},
+		{"Fixed; the tests are green.", false, true},
+		{"已修复，测试全部通过。", false, true},
+		{"All tests pass now.", true, false},
+		{"The tests do not pass yet.", false, false},
+		{"I did not run the tests.", false, false},
+		{"The tests must pass, and I could not run them.", false, false},
+	} {
+		s := begin(t, map[string]string{"a.go": "1\n"})
+		s.ask("fix it")
+		if !tc.tested {
+			s.test(3, 0) // before the change: no evidence
+		}
+		s.edit("a.go", "2\n")
+		if tc.tested {
+			s.test(3, 0)
+		}
+		s.add(event.Replied{Message: model.Message{Role: model.Assistant, Parts: []model.Part{model.Text{Text: tc.answer}}}, Stop: model.End})
+		if got := slices.Contains(texts(s.report().Lines(false)), unproved); got != tc.want {
+			t.Errorf("%q, tested %t: called unverified: %t", tc.answer, tc.tested, got)
+		}
+	}
 }
 
 func TestEmptyReports(t *testing.T) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ type Line struct {
 }
 
 // Lines tells the report in words, a line each: in few or, if all is wanted, in
-// full, the model's own words included.
+// full.
 func (r Report) Lines(all bool) (lines []Line) {
 	add := func(bad bool, format string, a ...any) {
 		lines = append(lines, Line{fmt.Sprintf(format, a...), bad})
@@ -81,10 +82,24 @@ func (r Report) Lines(all bool) (lines []Line) {
 			add(false, "enforced, %s: %q (%s)", c.ID, c.Words, strings.Join(c.Stops, ", "))
 		}
 	}
-	if all && r.Answer != "" {
-		add(false, "the model says, and nothing above rests on it: %s", r.Answer)
-	}
 	return lines
+}
+
+// Quote is the model's own words, marked as what they are; false if it had none.
+func (r Report) Quote() (Line, bool) {
+	return Line{Text: "the model says, and nothing above rests on it: " + r.Answer}, r.Answer != ""
+}
+
+// passRE finds where an answer speaks of tests that pass.
+var passRE = regexp.MustCompile(`(?i)\btests? (?:(?:now|all|still|do|suite|cases?|also|then) )*(?:pass(?:es|ed|ing)?|(?:is|are) (?:passing|green)|succeed(?:s|ed)?)\b|测试(?:已经?|都|也|全部|均|现在)*通过`)
+
+// overclaimed reports whether the model speaks of tests that pass where files
+// changed and no test ended well after that.
+func (r Report) overclaimed() bool {
+	proved := slices.ContainsFunc(r.Checks, func(c Check) bool {
+		return c.Current && c.Kind == "test" && (c.Outcome == passed || c.Outcome == untold)
+	})
+	return len(r.Changes) > 0 && !proved && passRE.MatchString(r.Answer)
 }
 
 func (c Change) line() string {
@@ -129,6 +144,9 @@ func (r Report) verified(all bool, add func(bool, string, ...any)) {
 	}
 	if len(built) > 0 {
 		add(true, "unverified, but built: %s", some(built, all))
+	}
+	if r.overclaimed() {
+		add(true, "unverified: the model speaks of tests that pass, and none ended well after the last change")
 	}
 	if len(untested) > 0 {
 		add(true, "unverified: no test passed after the change of %s", some(untested, all))
