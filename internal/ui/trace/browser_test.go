@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
+	browserlog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -27,14 +27,6 @@ var browser struct {
 	ctx   context.Context
 	close func()
 	path  string
-}
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if browser.close != nil {
-		browser.close()
-	}
-	os.Exit(status)
 }
 
 func findBrowser() string {
@@ -119,7 +111,7 @@ func (tb *tab) hear(e any) {
 	switch e := e.(type) {
 	case *runtime.EventExceptionThrown:
 		tb.problems = append(tb.problems, "exception: "+e.ExceptionDetails.Text+" "+e.ExceptionDetails.Exception.Description)
-	case *log.EventEntryAdded:
+	case *browserlog.EventEntryAdded:
 		if e.Entry.Level == "error" || e.Entry.Source == "security" {
 			tb.problems = append(tb.problems, "browser: "+e.Entry.Text)
 		}
@@ -200,4 +192,33 @@ func (tb *tab) picture(name string) {
 	if err := os.WriteFile(name, b, 0o644); err != nil {
 		tb.Fatal(err)
 	}
+}
+
+// clickAt clicks into an element, at shares of its width and height.
+func clickAt(tb *tab, selector string, x, y float64) chromedp.Action[chromedp.Void] {
+	tb.Helper()
+	box := eval[[]float64](tb, "(b => [b.x, b.y, b.width, b.height])(document.querySelector("+quote(selector)+").getBoundingClientRect())")
+	return chromedp.MouseClickXY(box[0]+x*box[2], box[1]+y*box[3])
+}
+
+// choose chooses the option of a select that begins so.
+func (tb *tab) choose(selector, option string) {
+	tb.Helper()
+	if !eval[bool](tb, `(() => {
+		const s = document.querySelector(`+quote(selector)+`);
+		const o = [...s.options].find(o => o.text.startsWith(`+quote(option)+`));
+		if (!o) return false;
+		s.value = o.value;
+		s.dispatchEvent(new Event('change'));
+		return true;
+	})()`) {
+		tb.Fatalf("%s has no option %q", selector, option)
+	}
+}
+
+// forget drops what went wrong: it was meant to.
+func (tb *tab) forget() {
+	tb.mu.Lock()
+	defer tb.mu.Unlock()
+	tb.problems, tb.wanted = nil, nil
 }

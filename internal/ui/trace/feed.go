@@ -226,7 +226,7 @@ func (f *feed) meta() []byte {
 	owners := make(map[string][]Span)
 	for name := range f.models {
 		if f.source.Window != nil {
-			windows[name] = f.source.Window(name)
+			windows[f.clean(name)] = f.source.Window(name)
 		}
 	}
 	unowned := make(map[string]string)

@@ -119,7 +119,7 @@ func (x *Redaction) row(r row) row {
 	case "decided":
 		r.Line = x.reason(r.By, r.Line)
 	case "stopped":
-		r.Line, r.Status = x.text(r.Line), x.names(r.Status)
+		r.Line = x.text(r.Line)
 	default:
 		r.Line = x.text(r.Line)
 	}
@@ -133,7 +133,7 @@ func (x *Redaction) row(r row) row {
 	if r.Calls = calls; len(calls) == 0 {
 		r.Calls = nil
 	}
-	r.By, r.Of, r.Error = x.names(r.By), "", x.names(r.Error)
+	r.By, r.Of, r.Error, r.Model, r.Status = x.names(r.By), "", x.names(r.Error), x.names(r.Model), x.names(r.Status)
 	return r
 }
 

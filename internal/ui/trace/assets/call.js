@@ -104,7 +104,7 @@ function cameBack(c, r) {
       error ? [' ', el('b.kind', {}, kind || ''), ' ', message || ''] : null),
     error ? pairs(['next', suggested_action], ['retry', retryable ? 'the same call may succeed later' : ''], ['detail', detail ? tree(detail) : ''], ...Object.entries(odd).map(([k, v]) => /** @type {[string, Child]} */ ([k, tree(v)]))) : null,
     o === 'unknown' ? el('p.trouble', {}, 'A crash cut it off. It may have happened; only a person could say.') : null,
-    text ? block(text, 'output') : el('p.quiet', {}, error ? '' : 'No text.'),
+    text && text.trim() !== (message || '').trim() ? block(text, 'output') : el('p.quiet', {}, error ? '' : 'No text.'),
     changed?.length ? edits(changed) : null,
     (artifacts || []).map((/** @type {any} */ a) => artifactView(a.handle, a)),
     (media || []).map((/** @type {any} */ a) => artifactView(a.handle, a)),

@@ -17,7 +17,7 @@ function drawDetail() {
   const box = by('detail');
   const w = word(f);
   const r = rows[f.rows[0] ?? f.at];
-  box.setAttribute('aria-label', `${w.head} ${safe(w.text)}`);
+  box.setAttribute('aria-label', safe(`${w.head} ${w.text}`));
   box.replaceChildren(
     el('button.back.plain', { on: { click: () => { state.opened = false; document.body.classList.remove('opened'); by('list').focus(); } } }, '← All frames'),
     el('div.head', {},

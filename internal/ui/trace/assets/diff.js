@@ -12,6 +12,7 @@ function diff(text) {
   const box = el('div.diff', { role: 'group', 'aria-label': 'change', tabindex: '0', dir: 'ltr' });
   let at = 0;
   const rest = el('button.plain.rest', { on: { click: () => more(4000) } });
+  const all = el('div', {}, box, rest);
   let old = 0, now = 0, body = false;
   /** @param {number} n */
   const more = n => {
@@ -33,7 +34,7 @@ function diff(text) {
     else rest.remove();
   };
   more(diffLines);
-  return el('div', {}, box, rest);
+  return all;
 }
 
 /** edits lists what a call changed, as it was done. @param {any[]} list */

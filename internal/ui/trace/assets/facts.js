@@ -11,7 +11,7 @@ function others(b, ...known) {
 /** factView shows an event. @param {Frame} f */
 function factView(f) {
   const b = body(f.at);
-  const make = FACTS[rows[f.at].k];
+  const make = own(FACTS, rows[f.at].k);
   return [
     rows[f.at].x ? el('p.trouble', {}, 'It cannot be shown in full: ' + rows[f.at].x) : null,
     ...(make ? make(b, f) : [section('As it was recorded', tree(b))]),

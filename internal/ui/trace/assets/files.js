@@ -70,9 +70,9 @@ function ownDiff(text, path) {
 
 /** owners shows whose each line is. @param {string} path */
 function owners(path) {
-  const spans = meta.owners[path];
+  const spans = own(meta.owners, path);
   if (!spans) {
-    const why = (meta.unowned || {})[path];
+    const why = own(meta.unowned || {}, path);
     return why ? section('Whose it is now', el('p.quiet', {}, 'Not known: ' + why)) : null;
   }
   if (!spans.length) return section('Whose it is now', el('p.quiet', {}, 'The file is empty, or gone.'));
@@ -95,4 +95,4 @@ function owners(path) {
 const OWNERS = { baseline: 'as it was found', user: 'someone else', agent: 'the agent' };
 
 /** @param {string} by */
-const owner = by => (by in OWNERS ? by : 'user');
+const owner = by => (Object.hasOwn(OWNERS, by) ? by : 'user');

@@ -27,7 +27,7 @@ function buildKeys() {
     if (target.getAttribute('role') === 'tab' && /^Arrow(Left|Right)$/.test(e.key)) return tabs(e.key === 'ArrowRight' ? 1 : -1);
     const scrolls = /^Arrow|^Home$|^End$|^Page/.test(e.key) && target !== by('list') && target.scrollHeight > target.clientHeight + 4 && target !== document.body && target.id !== 'lanes';
     if (scrolls) return;
-    const f = ACTIONS[e.key];
+    const f = own(ACTIONS, e.key);
     if (!f) return;
     e.preventDefault();
     f();
@@ -117,7 +117,6 @@ function play(on) {
     state.playing = window.setTimeout(tick, pace());
   }
   by('toggle').replaceChildren(state.playing ? 'Hold' : 'Play');
-  by('toggle').setAttribute('aria-label', state.playing ? 'Hold the replay' : 'Replay');
 }
 
 /** pace returns how long a frame stays: longer where the session took longer, and
@@ -134,7 +133,7 @@ function drawPlay() {
   if (at >= 0) scrub.value = String(at);
   scrub.setAttribute('aria-valuetext', `frame ${at + 1} of ${entries.length}`);
   const sum = soFar(state.frame);
-  const window = meta.windows[sum.model] || 0;
+  const window = own(meta.windows, sum.model) || 0;
   by('where').replaceChildren(...[
     el('b', {}, at >= 0 ? `${amount(at + 1)} / ${amount(entries.length)}` : `– / ${amount(entries.length)}`),
     sum.steps ? el('span', {}, `step ${sum.no} of turn ${sum.turn}`) : null,

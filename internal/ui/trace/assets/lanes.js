@@ -17,7 +17,7 @@ function buildLanes() {
   by('time').append(
     el('div', { id: 'curves' }),
     el('div.lanebar', {},
-      el('p.quiet', { id: 'lane-about' }, 'Distances grow with the logarithm of time. Hatched: waiting for an earlier call.'),
+      el('p.quiet', { id: 'lane-about' }, 'What was said, then the model, then calls side by side, hatched while they wait for an earlier one. Distances grow with the logarithm of time.'),
       el('button', { title: 'Closer', 'aria-label': 'Closer', on: { click: () => zoom(1.5) } }, '+'),
       el('button', { title: 'Farther', 'aria-label': 'Farther', on: { click: () => zoom(1 / 1.5) } }, '−')),
     el('div', { id: 'lanes', tabindex: '0', role: 'group', 'aria-label': 'Timeline: the model, and calls side by side. The keys j and k walk through it; the frame is described below.' },

@@ -81,7 +81,7 @@ function entry(n, on) {
     el('b', {}, e.row >= 0 ? r.k : w.head), ' ',
     el('span.text', {}, e.row >= 0 ? [w.head, r.l || w.text].filter(Boolean).join(' · ') : w.text)),
   el('span.more', {},
-    f.call && e.row < 0 && w.tone !== 'ok' ? el('span.tag.' + w.tone, {}, rows[f.call.finished]?.f || OUTCOMES[/** @type {keyof typeof OUTCOMES} */ (w.tone)][1]) : null,
+    f.call && e.row < 0 && w.tone !== 'ok' ? el('span.tag.' + w.tone, {}, called(f.call)) : null,
     f.call && e.row < 0 && f.call.waits.length ? el('span.tag.wait', {}, 'waited') : null,
     ms >= 0 ? el('span', {}, lasting(ms)) : null,
     el('span.seq', {}, 'e' + r.q)));
@@ -99,8 +99,8 @@ function buildFilters() {
   for (const k of KINDS) {
     by('chips').append(el('button.chip', { 'aria-pressed': 'false', 'data-only': k.id, on: { click: () => only(k.id) } }, k.label, ' ', el('span.n', {})));
   }
-  by('tool').addEventListener('change', () => { filter.tool = by('tool').value; refilter(); });
-  by('file').addEventListener('change', () => { filter.file = by('file').value; refilter(); });
+  by('tool').addEventListener('change', () => { filter.tool = chosen('tool'); refilter(); });
+  by('file').addEventListener('change', () => { filter.file = chosen('file'); refilter(); });
   by('every').addEventListener('change', () => { filter.every = by('every').checked; refilter(); });
 }
 
@@ -118,14 +118,22 @@ function clearFilters() {
   only('');
 }
 
+/** @type {Record<string, string[]>} */
+const choices = { tool: [], file: [] }; // in the order of the options, which hold only numbers
+
+/** @param {string} id */
+const chosen = id => choices[id][by(id).value] || '';
+
 /** options fills what can be chosen, and says how much of each kind there is. */
 function options() {
   /** @param {string} id @param {string} all @param {[string, number][]} values */
   const fill = (id, all, values) => {
     const s = by(id);
-    const was = s.value;
-    s.replaceChildren(el('option', { value: '' }, all), ...values.map(([v, n]) => el('option', { value: v }, `${safe(v)} (${n})`)));
-    s.value = was;
+    const was = choices[id].indexOf(chosen(id));
+    const name = choices[id][was];
+    choices[id] = values.map(([v]) => v);
+    s.replaceChildren(el('option', { value: '' }, all), ...values.map(([v, n], i) => el('option', { value: i }, safe(`${v} (${n})`))));
+    s.value = was < 0 ? '' : String(choices[id].indexOf(name));
   };
   fill('tool', 'Every tool', [...toolsUsed].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)));
   fill('file', 'Every file', [...touched].map(([p, c]) => /** @type {[string, number]} */ ([p, c.length])).sort((a, b) => (a[0] < b[0] ? -1 : 1)).slice(0, 500));

@@ -66,5 +66,6 @@ function main() {
   refilter();
   if (!rows.length) by('detail').replaceChildren(el('div.empty', {}, el('p', {}, 'This session has no events yet.')));
   document.body.classList.add('ready');
+  performance.mark('ready');
   follow();
 }

@@ -6,7 +6,7 @@
  * @typedef {{kind: 'fact' | 'step' | 'call', at: number, rows: number[], call?: Call, step?: Step}} Frame */
 
 /** @typedef {{n: number, turn: number, no: number, packed: number[], sent: number[], replied: number, calls: Call[], frame: number,
- * in: number, cached: number, out: number, cost: number, guess: boolean, model: string}} Step */
+ * in: number, cached: number, out: number, cost: number, guess: boolean, model: string, sums: number[]}} Step */
 
 /** @typedef {{id: string, tool: string, line: string, step: Step | null, frame: number, planned: number[], decided: number[], started: number,
  * finished: number, settled: number, paths: string[], waits: string[], asked: number}} Call */
@@ -31,6 +31,7 @@ const OWN = new Set(['chain', 'session.close']);
 
 /** @type {Step | null} */
 let openStep = null;
+let spent = [0, 0, 0]; // tokens in and out, and cost
 let grown = 0; // rows that are in frames
 
 function grow() {
@@ -52,6 +53,7 @@ function add(i, r) {
       openStep = null;
       s.replied = i;
       [s.in, s.cached, s.out, s.cost, s.guess] = [r.i || 0, r.h || 0, r.z || 0, r.m || 0, !!r.e];
+      spent = s.sums = [spent[0] + s.in, spent[1] + s.out, spent[2] + s.cost];
       join(s.frame, i);
       for (const c of r.cs || []) s.calls.push(call(c.id, c.o, c.l || '', s, i));
       return;
@@ -78,7 +80,7 @@ function add(i, r) {
 /** @param {number} i @param {Row} r @returns {Step} */
 function begin(i, r) {
   openStep = { n: steps.length + 1, turn: r.n || 0, no: r.s || 0, packed: [], sent: [], replied: -1, calls: [], frame: frameList.length,
-    in: 0, cached: 0, out: 0, cost: 0, guess: false, model: '' };
+    in: 0, cached: 0, out: 0, cost: 0, guess: false, model: '', sums: [0, 0, 0] };
   steps.push(openStep);
   frameList.push({ kind: 'step', at: i, rows: [], step: openStep });
   return openStep;
@@ -127,6 +129,12 @@ const OUTCOMES = {
   interrupted: ['◌', 'interrupted'], open: ['…', 'no result'],
 };
 
+/** called is how a call ended, as exactly as a word can say it. @param {Call} c */
+function called(c) {
+  const o = outcome(c);
+  return (o === 'failed' || o === 'denied') && rows[c.finished].f || OUTCOMES[o][1];
+}
+
 /** trouble says what is wrong in a frame, '' if nothing is. @param {Frame} f */
 function trouble(f) {
   if (f.call) {
@@ -149,29 +157,27 @@ function trouble(f) {
 function took(f) {
   if (f.call) {
     const c = f.call;
-    return c.finished < 0 || c.started < 0 ? -1 : rows[c.finished].t - rows[c.started].t;
+    return c.finished < 0 || c.started < 0 || outcome(c) === 'unknown' ? -1 : rows[c.finished].t - rows[c.started].t;
   }
   if (f.step) return f.step.replied < 0 || !f.step.sent.length ? -1 : rows[f.step.replied].t - rows[f.step.sent[0]].t;
   return -1;
 }
 
-/** soFar returns what the session had cost when a frame began.
+/** soFar returns what the session had cost when a frame began, the step that the
+ * frame is included.
  * @param {number} frame */
 function soFar(frame) {
-  const sum = { in: 0, out: 0, cost: 0, steps: 0, fill: 0, model: '', no: 0, turn: 0, guess: false };
-  for (const s of steps) {
-    if (s.frame > frame) break;
-    sum.steps = s.n;
-    [sum.no, sum.turn] = [s.no, s.turn];
-    if (s.replied < 0) continue;
-    sum.in += s.in;
-    sum.out += s.out;
-    sum.cost += s.cost;
-    sum.fill = s.in;
-    sum.model = s.model;
-    sum.guess = sum.guess || s.guess;
+  let low = 0, high = steps.length; // the first step behind it
+  while (low < high) {
+    const mid = (low + high) >> 1;
+    if (steps[mid].frame <= frame) low = mid + 1;
+    else high = mid;
   }
-  return sum;
+  const at = steps[low - 1];
+  let said = low - 1; // the newest that was answered
+  while (said >= 0 && steps[said].replied < 0) said--;
+  const s = steps[said];
+  return { in: s?.sums[0] || 0, out: s?.sums[1] || 0, cost: s?.sums[2] || 0, steps: low, fill: s?.in || 0, model: s?.model || '', no: at?.no || 0, turn: at?.turn || 0 };
 }
 
 /** word is a frame in a few words.
@@ -194,7 +200,7 @@ function word(f) {
   const r = rows[f.at];
   switch (r.k) {
     case 'asked': return { sign: '●', tone: 'user', head: 'You', text: r.l || '' };
-    case 'opened': return { sign: '○', tone: 'fact', head: 'Opened', text: [r.d, r.u && 'mode ' + r.u].filter(Boolean).join(', ') };
+    case 'opened': return { sign: '○', tone: 'fact', head: f === frameList[0] ? 'Opened' : 'Resumed', text: [r.d, r.u && 'mode ' + r.u].filter(Boolean).join(', ') };
     case 'ruled': return { sign: '§', tone: 'fact', head: 'Rules', text: r.l || '' };
     case 'stopped': return { sign: '■', tone: r.u === 'end' ? 'fact' : 'failed', head: r.u === 'end' ? 'Done' : 'Stopped', text: [r.u === 'end' ? '' : r.u, r.l].filter(Boolean).join(': ') };
     case 'compacted': return { sign: '⇊', tone: 'warn', head: 'Compacted', text: r.u || '' };

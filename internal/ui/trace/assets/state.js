@@ -53,8 +53,18 @@ function move(by) {
 
 /** here returns the entry that is looked at, -1 if the list does not have it. */
 function here() {
-  const at = entries.findIndex(e => e.frame === state.frame && (e.row < 0 || state.row < 0 || e.row === state.row));
-  return at;
+  const f = frameList[state.frame];
+  if (!f) return -1;
+  const row = state.row >= 0 ? state.row : f.rows[0] ?? f.at;
+  /** @param {Entry} e */
+  const of = e => (filter.every ? e.row - row : e.frame - state.frame);
+  let low = 0, high = entries.length - 1; // they are in order
+  while (low < high) {
+    const mid = (low + high) >> 1;
+    if (of(entries[mid]) < 0) low = mid + 1;
+    else high = mid;
+  }
+  return entries.length && of(entries[low]) === 0 ? low : -1;
 }
 
 /** problem goes to the next frame in which something is wrong. @param {1 | -1} by */

@@ -25,10 +25,9 @@ function stepView(s) {
 /** @param {Step} s @param {any} r a replied event */
 function answer(s, r) {
   const parts = (r.message?.parts || []).filter((/** @type {any} */ p) => p.type !== 'call');
-  const odd = { end: '', calls: '' };
   return [
     parts.length ? parts.map(part) : el('p.quiet', {}, 'No words.'),
-    r.stop in odd ? null : el('p.trouble', {}, stopText(r.stop)),
+    r.stop === 'end' || r.stop === 'calls' ? null : el('p.trouble', {}, stopText(r.stop)),
   ].flat();
 }
 
@@ -47,7 +46,7 @@ function usage(s) {
   if (s.replied < 0) return null;
   const { message, usage: counted, cost, stop, ...rest } = body(s.replied);
   const u = counted || {};
-  const window = meta.windows[s.model] || 0;
+  const window = own(meta.windows, s.model) || 0;
   return section('What it cost', pairs(
     ['model', s.model ? code(s.model) : ''],
     ['input', `${tokens(s.in)} tokens${s.cached ? `, ${tokens(s.cached)} of them cached` : ''}${u.cache_write ? `, ${tokens(u.cache_write)} written to the cache` : ''}`],
@@ -84,6 +83,6 @@ function stepLanes(s) {
       el('span.sign.' + o, { 'aria-hidden': 'true' }, OUTCOMES[o][0]),
       el('span.words', {}, el('b', {}, c.tool), ' ', word(frameList[c.frame]).text),
       track,
-      el('span.more', {}, c.waits.length ? el('span.tag.wait', {}, 'waited for ' + c.waits.join(', ')) : null, o === 'ok' ? null : el('span.tag.' + o, {}, rows[c.finished]?.f || OUTCOMES[o][1]), took(frameList[c.frame]) >= 0 ? lasting(took(frameList[c.frame])) : ''));
+      el('span.more', {}, c.waits.length ? el('span.tag.wait', {}, 'waited for ' + c.waits.join(', ')) : null, o === 'ok' ? null : el('span.tag.' + o, {}, called(c)), took(frameList[c.frame]) >= 0 ? lasting(took(frameList[c.frame])) : ''));
   }));
 }

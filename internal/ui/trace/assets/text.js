@@ -135,5 +135,9 @@ function stamp(t) {
   return new Date(t).toLocaleString('en', { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hour12: false });
 }
 
+/** own returns what an object itself has under a key that comes from a session.
+ * @template T @param {Record<string, T>} o @param {string} key @returns {T | undefined} */
+const own = (o, key) => (Object.hasOwn(o, key) ? o[key] : undefined);
+
 /** by finds an element of ours. @param {string} id @returns {any} */
 const by = id => document.getElementById(id);

@@ -33,7 +33,7 @@ function fold(head, make, open, kind) {
   const fill = () => {
     if (made) return;
     made = true;
-    d.append(...[make()].flat().filter(c => c !== null && c !== undefined && c !== false).map(c => typeof c === 'object' ? c : String(c)));
+    d.append(...[make()].flat().filter(c => c !== null && c !== undefined && c !== false).map(c => typeof c === 'object' ? c : show(String(c), true)));
   };
   d.addEventListener('toggle', () => d.open && fill());
   if (open) {
