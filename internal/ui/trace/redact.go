@@ -49,7 +49,7 @@ var pathKeys = map[string]bool{"path": true, "file_path": true, "root": true, "o
 
 var (
 	digestRE   = later(`[0-9a-f]{40,64}`)
-	absoluteRE = later(`(^|[^\pL\pN_./~\]-])[~/](?:[^/\s"'()*,;:]*/)+([^/\s"'(),;:]+)`) // a path of several elements
+	absoluteRE = later(`(^|/|[^\pL\pN_./~\]-])[~/](?:[^/\s"'()*,;:]*/)+([^/\s"'(),;:]+)`) // a path of several elements
 )
 
 // later compiles an expression when it is needed: most runs need none.
