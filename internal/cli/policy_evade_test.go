@@ -32,6 +32,7 @@ var evasions = []string{
 	`go test -exec 'git push' ./...`, `go build -toolexec ./g ./...`, `tmux new-session -d 'git push'`, `screen -dm git push`, `busybox sh -c 'git push'`, `sudo -s <<< 'git push'`, `sudo git push`, `ssh -o ProxyCommand='git push' host`,
 	`mapfile -C 'git push' -c 1 < a.txt`, `enable -f ./g.so g`, `LD_PRELOAD=./g.so ls`, `BASH_ENV=evil.sh bash -c true`, `GIT_EDITOR='git push' git commit`, `GIT_SSH_COMMAND='git push' git fetch`, `EDITOR='git push' git commit`, `PAGER='git push' git log`,
 	`gdb -ex 'shell git push' -ex q`, `guile -c '(system "git push")'`, `lua -e 'os.execute("x")'`, `Rscript -e 'system("x")'`, `tclsh < a.txt`, `git clone -u 'git push' x y`, `git fetch --upload-pack='git push' x`, `git filter-branch --tree-filter 'git push' HEAD`,
+	`tar --to-comm='git push' -xf archive.tar`, `sort --compress-prog ./g a.txt`, `split --filt='git push' a.txt`, `rsync --rs='git push' a b:c`, `git rebase --exe 'git push' main`, `git fetch --upload-pa='git push' x`, `env --split='git push'`, `make --ev='x:;git push' x`, `python3 a.txt`, `find . -name g -exec {} push ';'`, `env -i PATH=/tmp g push`, `/tmp/g push`, `~/g push`, `cd /tmp && ./g push`,
 	`git grep -O'git push' x`, `git for-each-repo --config=x push`, `command -p git push`, `exec git push`, `coproc git push`, `\git push`, `g\it push`, `/usr/bin/git push`, `/usr/bin/g?t push`, "gi''t push", `git-push`, `/usr/lib/git-core/git-push`,
 }
 

@@ -230,6 +230,21 @@ func (m *match) letters(cluster string, after []arg) (taken int) {
 
 func (m *match) unknown(option string) {
 	m.d.unclear("option %s of %s is not known", option, m.t.name)
+	for _, o := range m.t.options { // many programs take an option that is abbreviated
+		if strings.HasPrefix(option, "--") && strings.HasPrefix(o, option) && runsValue(o) {
+			m.d.hides("what %s %s runs", m.all[0].shown, option)
+		}
+	}
+}
+
+// runsValue reports whether the value of an option of a table is run.
+func runsValue(option string) bool {
+	_, kind, _ := strings.Cut(option, "=")
+	switch kind, _, _ = strings.Cut(strings.TrimLeft(kind, "?"), "!"); strings.TrimSuffix(kind, "^") {
+	case "inline", "script", "split", "codefile", "module", "gitset", "makefile":
+		return true
+	}
+	return false
 }
 
 func (m *match) use(o option, value arg, has bool) {
