@@ -27,19 +27,38 @@ func pinned(constraints []event.Constrained) string {
 	return b.String()
 }
 
+// maxWarned is how many of what was ruled out stand in L2: the newest. Older ones
+// stand in the handoff.
+const maxWarned = 40
+
+// unenforced returns what of notes no code stops, as far as it stands in L2, and
+// how many older ones there are.
+func unenforced(notes []event.Note) (shown []event.Note, older int) {
+	for _, n := range notes {
+		if len(session.Enforced(n.Bans)) == 0 {
+			shown = append(shown, n)
+		}
+	}
+	older = max(0, len(shown)-maxWarned)
+	return shown[older:], older
+}
+
 // warned renders what was ruled out and what no code stops. The rest stands in the
 // handoff, and is stopped.
 func warned(notes []event.Note) string {
-	var b strings.Builder
-	for _, n := range notes {
-		if len(session.Enforced(n.Bans)) == 0 {
-			fmt.Fprintf(&b, "- %s: %s\n", n.ID, strings.Join(strings.Fields(n.Text), " "))
-		}
-	}
-	if b.Len() == 0 {
+	shown, older := unenforced(notes)
+	if len(shown) == 0 {
 		return ""
 	}
-	return "\n# Ruled out earlier\n\nNothing enforces these: keep to them yourself, or ask.\n" + b.String()
+	var b strings.Builder
+	b.WriteString("\n# Ruled out earlier\n\nNothing enforces these: keep to them yourself, or ask.\n")
+	if older > 0 {
+		fmt.Fprintf(&b, "- %d older ones are in the record of the work\n", older)
+	}
+	for _, n := range shown {
+		b.WriteString("- " + noteText(n) + "\n")
+	}
+	return b.String()
 }
 
 // kept says what keeps a constraint.

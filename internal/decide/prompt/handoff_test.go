@@ -203,11 +203,14 @@ func TestR252_R256_TheHandoffSaysAllThatItMust(t *testing.T) {
 		event.Note{Kind: "decision", Status: "accepted", Text: "keep the recursion"}, event.Note{Kind: "learning", Text: "depth is 3"},
 		event.Note{Kind: "question", Text: "how fast is fast?"}, event.Note{Kind: "next", Text: "mend TestParse"},
 	)
+	if system := Request(&r.State, nil, nil).System; !strings.Contains(system, "n4 attempt: npm is not here [not found] (c4)") || strings.Contains(r.Handoff(), "npm is not here") {
+		t.Errorf("what nothing enforces does not stand in L2 alone:\n%s", system)
+	}
 	at := 0
 	for _, want := range []string{
 		"## Time range\n- from 1970-01-01 00:00 UTC to 1970-01-01 00:00 UTC: 1 turns, 5 steps, 5 calls",
 		"## Objectives and status\n", "a parser that works", "TestParse passes",
-		"## Ruled out: do not do these again\n", "no left-pad [stopped: writing left-pad]", "npm is not here [not found] (c4)",
+		"## Ruled out: do not do these again\n", "no left-pad [stopped: ",
 		"## Technical context\n", "Go 1.26", "## Completed milestones\n", "it compiles (c2)",
 		"## Key insights and decisions\n", "keep the recursion", "depth is 3", "npm: not found",
 		"## File system state\n", "parse.go: changed by Edit (c2)", "old.go: removed by Bash (c3)", "go test ./...: failed in c5\n  TestParse: parse_test.go:3", "known before and to be read again: parse.go",
@@ -228,7 +231,7 @@ func TestR254_R259_R260_WhatTheWorkIsHeldToHasItsPlaceFirst(t *testing.T) {
 	r.add(event.Stopped{Reason: "end"})
 	notes := []event.Note{{Kind: "acceptance", Text: "TestParse passes"}}
 	for i := range 30 {
-		notes = append(notes, event.Note{Kind: "decision", Status: "rejected", Text: fmt.Sprintf("plan %d is out", i)},
+		notes = append(notes, event.Note{Kind: "decision", Status: "rejected", Text: fmt.Sprintf("plan %d is out", i), Bans: []tool.Ban{{Text: fmt.Sprintf("plan%d", i)}}},
 			event.Note{Kind: "learning", Text: fmt.Sprintf("learning %d says a good deal more than is of use to anyone", i)})
 	}
 	r.judged(400, notes...)
@@ -245,6 +248,30 @@ func TestR254_R259_R260_WhatTheWorkIsHeldToHasItsPlaceFirst(t *testing.T) {
 	for i := range 30 {
 		if !strings.Contains(whole, fmt.Sprintf("plan %d is out", i)) || !strings.Contains(whole, fmt.Sprintf("learning %d says", i)) {
 			t.Errorf("the whole has not all of %d", i)
+		}
+	}
+}
+
+// TestR254_WhatIsRuledOutStandsOnce: what code stops in the handoff, what it does not
+// in L2, of which the newest forty; what a person lifted nowhere.
+func TestR254_WhatIsRuledOutStandsOnce(t *testing.T) {
+	r := worked(t)
+	r.add(event.Stopped{Reason: "end"})
+	notes := []event.Note{{Kind: "decision", Status: "rejected", Text: "a stopped plan", Bans: []tool.Ban{{Text: "left-pad"}}}, {Kind: "decision", Status: "rejected", Text: "a lifted plan"}}
+	for i := range maxWarned + 5 {
+		notes = append(notes, event.Note{Kind: "decision", Status: "rejected", Text: fmt.Sprintf("plan <%d> is out", i)})
+	}
+	r.judged(6_000, notes...)
+	r.add(event.Constrained{ID: "n2", Lifted: true, By: event.ByPerson})
+	r.judged(6_000)
+	request := Request(&r.State, nil, nil)
+	handoff := request.Messages[0].Text()
+	for _, tt := range []struct {
+		words               string
+		inSystem, inHandoff int
+	}{{"a stopped plan", 0, 1}, {"a lifted plan", 0, 0}, {"plan <0> is out", 0, 1}, {"plan <4> is out", 0, 1}, {"plan <5> is out", 1, 0}, {"plan <44> is out", 1, 0}, {"5 older ones", 1, 0}} {
+		if s, h := strings.Count(request.System, tt.words), strings.Count(handoff, tt.words); s != tt.inSystem || h != tt.inHandoff {
+			t.Errorf("%q is %d times in L2 and %d times in the handoff", tt.words, s, h)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func collect(s *session.State) (entries []entry) {
 		add(ofGoal, first, "[%s] %s", t.State, oneLine(t.Text))
 	}
 	words(s, add)
-	for _, n := range s.Notes() {
+	for _, n := range recorded(s) {
 		section, rank := placeOf(n)
 		add(section, rank, "%s", noteText(n))
 	}
@@ -155,6 +155,24 @@ func collect(s *session.State) (entries []entry) {
 		add(ofArtifacts, seldom, "%s: %s (%d bytes, %s)", a.Handle, a.What, a.Bytes, a.Call)
 	}
 	return entries
+}
+
+// recorded returns the notes for a handoff: without those that stand in layer L2,
+// and those that a person lifted.
+func recorded(s *session.State) (notes []event.Note) {
+	_, pinned := s.Pinned()
+	elsewhere, _ := unenforced(pinned)
+	is := func(n event.Note) func(event.Note) bool { return func(o event.Note) bool { return o.ID == n.ID } }
+	holds := s.RuledOut()
+	for _, n := range s.Notes() {
+		switch {
+		case slices.ContainsFunc(elsewhere, is(n)):
+		case session.RulesOut(n) && !slices.ContainsFunc(holds, is(n)):
+		default:
+			notes = append(notes, n)
+		}
+	}
+	return notes
 }
 
 // words adds what the person said and the talk does not show, as it was said: the
@@ -285,15 +303,8 @@ func noteText(n event.Note) string {
 	if len(n.Evidence) > 0 {
 		text += " (" + strings.Join(n.Evidence, ", ") + ")"
 	}
-	for _, b := range n.Bans {
-		switch {
-		case b.Rule != "":
-			text += " [stopped: " + b.Rule + "]"
-		case b.Text != "":
-			text += " [stopped: writing " + b.Text + "]"
-		case b.Call != "":
-			text += " [stopped: the same call]"
-		}
+	if stops := session.Enforced(n.Bans); len(stops) > 0 {
+		text += " [stopped: " + strings.Join(stops, "; ") + "]"
 	}
 	return text
 }
