@@ -26,6 +26,7 @@ type Agent struct {
 	specs []tool.Spec          // offered
 	sent  sheet                // the newest request that is recorded
 	asked sheet                // the newest that was made: it may have been held back
+	found packed               // for the newest request
 	fell  bool                 // back, for the rest of the turn
 
 	output   int // tokens of a reply that are asked for until the next compaction; 0 for as many as there can be
@@ -187,14 +188,21 @@ func (a *Agent) request(ctx context.Context) (model.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Reply{}, err
 	}
-	request, sheet, err := a.compose(nil)
+	kept, err := a.recall(ctx)
+	if err != nil {
+		return model.Reply{}, err
+	}
+	request, sheet, err := a.compose(kept)
 	if err != nil {
 		return model.Reply{}, err
 	}
 	if made, err := a.makeRoom(ctx, prompt.Tokens(a.state, request)); err != nil {
 		return model.Reply{}, err
 	} else if made {
-		if request, sheet, err = a.compose(nil); err != nil {
+		if kept, err = a.recall(ctx); err != nil {
+			return model.Reply{}, err
+		}
+		if request, sheet, err = a.compose(kept); err != nil {
 			return model.Reply{}, err
 		}
 	}

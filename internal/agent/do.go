@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -238,19 +239,21 @@ func (r *round) failed(ctx context.Context, c tool.Call, err error) tool.Result 
 // artifact, and the model gets its head and tail. Where it cannot be kept, the
 // result says so: better less of it than none.
 func (a *Agent) fit(c tool.Call, result tool.Result) tool.Result {
-	inline := tool.DefaultInline
-	if called, ok := a.tools[c.Tool]; ok {
-		inline = called.Spec().Inline
+	limits := a.Output.Whole()
+	if called, ok := a.tools[c.Tool]; ok && called.Spec().Inline != tool.DefaultInline { // it has a reason
+		limits.Bytes = called.Spec().Inline
 	}
-	if _, cut := tool.Excerpt(result.Text, inline, ""); cut {
+	if _, cut := limits.Excerpt(result.Text, ""); cut {
 		whole, err := a.whole(c, result.Text)
 		lost := ""
 		if err == nil {
 			result.Artifacts = append(result.Artifacts, whole)
 		} else {
-			lost, _ = tool.Excerpt(fmt.Sprintf("\n[what is left out could not be kept: %v]", err), inline/2, "")
+			lost, _ = tool.Excerpt(fmt.Sprintf("\n[what is left out could not be kept: %v]", err), limits.Bytes/2, "")
 		}
-		result.Text, _ = tool.Excerpt(result.Text, inline-len(lost), whole.Handle)
+		result.Data = truncated(result.Data, result.Text, whole)
+		limits.Bytes -= len(lost)
+		result.Text, _ = limits.Excerpt(result.Text, whole.Handle)
 		result.Text += lost
 		if result.Status == tool.Success {
 			result.Status = tool.Partial
@@ -263,6 +266,31 @@ func (a *Agent) fit(c tool.Call, result tool.Result) tool.Result {
 	metrics.OutputBytes = int64(len(result.Text))
 	result.Metrics = &metrics
 	return result
+}
+
+// previewMax is how many bytes of a text that was cut programs get with the facts.
+const previewMax = 500
+
+// truncated adds to the facts of a result what programs need to know of its text
+// that was cut. Facts that are no object stay as they are.
+func truncated(data json.RawMessage, text string, whole tool.Artifact) json.RawMessage {
+	facts := map[string]json.RawMessage{}
+	if len(data) > 0 && json.Unmarshal(data, &facts) != nil {
+		return data
+	}
+	add := func(name string, value any) {
+		if b, err := json.Marshal(value); err == nil {
+			facts[name] = b
+		}
+	}
+	preview, _ := tool.Limits{Direction: tool.Head, Bytes: previewMax}.Excerpt(text, whole.Handle)
+	add("truncated", true)
+	add("preview", preview)
+	add("total_lines", whole.Lines)
+	if b, err := json.Marshal(facts); err == nil {
+		return b
+	}
+	return data
 }
 
 // whole keeps the text of a result of c.

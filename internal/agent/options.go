@@ -13,6 +13,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/decide/session"
@@ -36,8 +37,10 @@ type Options struct {
 	CompactAt int // hundredths of what the model takes: a longer request is made shorter first; 0 means 80
 
 	Breaker Breaker
+	Output  tool.Limits // of a result's text, for tools that have none of their own
 
 	Rules   func(context.Context) ([]event.Ruled, error)                                            // rule files, read at each turn
+	Recall  func(context.Context, recall.Query) ([]recall.Item, error)                              // what the repository knows that bears on the next request; an error, but for the end of ctx, means none
 	Approve func(context.Context, Question) (Answer, error)                                         // runs beside the loop, which goes on recording
 	Unknown func(context.Context, session.OpenCall) (event.Settled, error)                          // asks a person about a call that a crash cut off; an error leaves it unknown
 	Ask     func(ctx context.Context, schema json.RawMessage, text string) (json.RawMessage, error) // lets a running call ask a person for an answer of that shape

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -93,6 +94,13 @@ key = "any"
 
 [providers]
 anthropic = { key_env = "MY_KEY" }
+
+[output]
+lines = 500
+bytes = 20_000
+tokens = 8_000
+edge_lines = 20
+direction = "tail"
 `
 
 func TestLoadConfig(t *testing.T) {
@@ -109,8 +117,10 @@ func TestLoadConfig(t *testing.T) {
 			rule(t, "Read(.env)", policy.Deny, policy.FromUser),
 			rule(t, "Write(.git/**)", policy.Deny, policy.FromUser),
 		},
-		Pass: []string{"GH_TOKEN", "MY_VAR"},
-		Bash: Bash{Timeout: 5 * time.Minute},
+		Pass:   []string{"GH_TOKEN", "MY_VAR"},
+		Bash:   Bash{Timeout: 5 * time.Minute},
+		Output: tool.Limits{Lines: 500, Bytes: 20_000, Tokens: 8_000, Edge: 20, Direction: tool.Tail},
+		Recall: true,
 		Providers: map[string]Provider{
 			"local":     {API: "openai", BaseURL: "http://localhost:11434/v1", Key: "any"},
 			"anthropic": {API: "anthropic", Key: "sk-123", KeyEnv: "MY_KEY"},
@@ -132,9 +142,10 @@ func TestLoadConfig(t *testing.T) {
 		"limits.steps = 40 (F:6)", "limits.tokens = 1000000 (F:7)", "limits.cost = 2.50 (F:8)",
 		"limits.timeout = 30m0s (F:9)", "limits.parallel = 4 (F:10)",
 		"breaker.failures = 5 (F:13)", "breaker.cooldown = 1m0s (F:14)", "compact_at = 0.8 (default)",
+		"output.lines = 500 (F:35)", "output.bytes = 20000 (F:36)", "output.tokens = 8000 (F:37)", "output.edge_lines = 20 (F:38)", "output.direction = tail (F:39)",
 		"rules.allow = Bash(go test ./...) (F:17)", "rules.ask = Write(go.mod) (F:18)",
 		"rules.deny = Read(.env) (F:19)", "rules.deny = Write(.git/**) (F:19)",
-		"env.pass = GH_TOKEN, MY_VAR (F:22)", "edit_format = replace (default)", "bash.timeout = 5m0s (F:25)", "bash.covered = answer (default)", "bash.memory = none (default)", "require_sandbox = no (default)",
+		"env.pass = GH_TOKEN, MY_VAR (F:22)", "edit_format = replace (default)", "bash.timeout = 5m0s (F:25)", "bash.covered = answer (default)", "bash.memory = none (default)", "recall = yes (default)", "require_sandbox = no (default)",
 		"otlp.endpoint =  (default)", "otlp.content = no (default)",
 		"providers.anthropic.api = anthropic (default)", "providers.anthropic.key_env = MY_KEY (F:32)",
 		"providers.local.api = openai (default)",
@@ -142,6 +153,26 @@ func TestLoadConfig(t *testing.T) {
 	}
 	if d := cmp.Diff(shown, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestR239_OutputLimitsAreSettings: each within bounds, and a project may only
+// lower them.
+func TestR239_OutputLimitsAreSettings(t *testing.T) {
+	for text, bad := range map[string]string{
+		"lines = 50\nbytes = 4000\ntokens = 1000\nedge_lines = 5\ndirection = \"head\"": "",
+		"lines = 49":                "49 is not from 50 to 100000",
+		"bytes = 10":                "10 is not from 4000 to 1048576",
+		"tokens = 0":                "0 is not from 1000 to 200000",
+		"edge_lines = 4000":         "4000 is not from 5 to 1000",
+		"direction = \"middle\"":    "not one of head_tail, head, tail",
+		"keep_last = 3":             "output.keep_last is not a setting",
+		"tool_description_max = 10": "output.tool_description_max is not a setting",
+	} {
+		_, err := LoadConfig(Sources{User: put(t, t.TempDir(), "config.toml", "[output]\n"+text+"\n")})
+		if bad == "" && err != nil || bad != "" && (err == nil || !strings.Contains(err.Error(), bad)) {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 
@@ -163,6 +194,8 @@ func TestDefaults(t *testing.T) {
 			want := Settings{
 				Mode: policy.ModeAsk, Limits: agent.Limits{Parallel: 8},
 				Breaker: agent.Breaker{Failures: 3, Cooldown: 300 * time.Second}, CompactAt: 80,
+				Output: tool.Limits{Lines: 2000, Bytes: 51_200, Tokens: 16_000, Edge: 40, Direction: tool.HeadTail},
+				Recall: true,
 			}
 			c := load(t, from)
 			if d := cmp.Diff(want, c.Settings, cmpopts.EquateEmpty()); d != "" {

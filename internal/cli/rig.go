@@ -26,6 +26,7 @@ import (
 	"github.com/belay-agent/belay/internal/ui/terminal"
 	"github.com/belay-agent/belay/internal/world/journal"
 	"github.com/belay-agent/belay/internal/world/process"
+	"github.com/belay-agent/belay/internal/world/repo"
 	"github.com/belay-agent/belay/internal/world/snapshot"
 	"github.com/belay-agent/belay/internal/world/workspace"
 )
@@ -288,7 +289,7 @@ func (s System) openTools(r *rig, o openOptions) ([]tool.Tool, error) {
 	}
 	tools := toolbox.All(toolbox.Options{
 		Workspace: r.workspace, Host: host,
-		Bash:     toolbox.BashOptions{Root: r.workspace.Root(), Env: env, Shell: shell, Timeout: r.settings.Bash.Timeout, Instead: !r.settings.Bash.Covered},
+		Bash:     toolbox.BashOptions{Root: r.workspace.Root(), Env: env, Shell: shell, Timeout: r.settings.Bash.Timeout, Output: r.settings.Output, Instead: !r.settings.Bash.Covered},
 		Withheld: r.withheld, Parting: r.parting, Patch: r.settings.Patch,
 	})
 	for _, t := range tools {
@@ -308,10 +309,14 @@ func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []to
 			Version: fullVersion(), Model: r.model.Name, Mode: string(r.settings.Mode),
 		},
 		Effort: r.settings.Effort, Policy: r.settings.Policy(),
-		Limits: r.settings.Limits, Breaker: r.settings.Breaker, CompactAt: r.settings.CompactAt,
+		Limits: r.settings.Limits, Breaker: r.settings.Breaker, CompactAt: r.settings.CompactAt, Output: r.settings.Output,
 		Rules:   r.rules,
 		Observe: r.observer(s, o),
 		News:    func() string { return toolbox.News(r.host) },
+	}
+	if r.settings.Recall {
+		recaller := &repo.Recaller{Workspace: r.workspace, Withheld: func(path string) bool { return r.withheld(".", path) }}
+		options.Recall = recaller.Recall
 	}
 	if r.schema != nil {
 		options.Schema = json.RawMessage(r.schema.text)

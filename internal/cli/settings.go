@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/belay-agent/belay/internal/agent"
+	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
 )
 
@@ -18,11 +19,13 @@ type Settings struct {
 
 	CompactAt int // hundredths of what the model takes at which a session is made shorter for it
 
-	Rules []policy.Rule // of the user and of a trusted project
-	Pass  []string      // names of variables that commands get beside the usual ones
-	Bash  Bash
+	Rules  []policy.Rule // of the user and of a trusted project
+	Pass   []string      // names of variables that commands get beside the usual ones
+	Bash   Bash
+	Output tool.Limits // of what a tool returns
 
 	RequireSandbox bool // run no command that nothing holds
+	Recall         bool // look in the workspace for what bears on each request
 
 	OTLP OTLP
 
@@ -61,6 +64,8 @@ func defaultSettings() Settings {
 		Limits:    agent.Limits{Parallel: 8},
 		CompactAt: 80,
 		Breaker:   agent.Breaker{Failures: 3, Cooldown: 300 * time.Second},
+		Recall:    true,
+		Output:    tool.Limits{}.Whole(),
 		Providers: make(map[string]Provider),
 	}
 }

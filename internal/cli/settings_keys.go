@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/world/provider"
 )
@@ -77,6 +78,12 @@ func knobs() []knob {
 			func(s *Settings, next time.Duration) bool { return next > s.Breaker.Cooldown }),
 
 		scalarKnob("compact_at", asShare, func(s *Settings) *int { return &s.CompactAt }, parseShare, showShare, nil),
+		countKnob("output.lines", 50, 100_000, func(s *Settings) *int { return &s.Output.Lines }),
+		countKnob("output.bytes", 4_000, 1<<20, func(s *Settings) *int { return &s.Output.Bytes }),
+		countKnob("output.tokens", 1_000, 200_000, func(s *Settings) *int { return &s.Output.Tokens }),
+		countKnob("output.edge_lines", 5, 1_000, func(s *Settings) *int { return &s.Output.Edge }),
+		scalarKnob("output.direction", asText, func(s *Settings) *tool.Direction { return &s.Output.Direction }, parseDirection,
+			func(d tool.Direction) string { return string(d) }, func(*Settings, tool.Direction) bool { return true }),
 
 		rulesKnob(policy.Allow), rulesKnob(policy.Ask), rulesKnob(policy.Deny),
 		passKnob(),
@@ -88,6 +95,8 @@ func knobs() []knob {
 		scalarKnob("bash.covered", asText, func(s *Settings) *bool { return &s.Bash.Covered }, parseCovered, showCovered,
 			func(_ *Settings, run bool) bool { return !run }),
 		limitKnob("bash.memory", func(s *Settings) *int { return &s.Bash.Memory }),
+		scalarKnob("recall", asText, func(s *Settings) *bool { return &s.Recall }, parseYes, showYes,
+			func(_ *Settings, on bool) bool { return !on }),
 		scalarKnob("require_sandbox", asText, func(s *Settings) *bool { return &s.RequireSandbox }, parseYes, showYes,
 			func(_ *Settings, required bool) bool { return required }),
 
@@ -350,6 +359,10 @@ func showCovered(run bool) string {
 		return "run"
 	}
 	return "answer"
+}
+
+func parseDirection(text string) (tool.Direction, error) {
+	return tool.Direction(text), oneOf(text, string(tool.HeadTail), string(tool.Head), string(tool.Tail))
 }
 
 func parseEffort(text string) (string, error) {

@@ -36,6 +36,7 @@ type BashOptions struct {
 	Shell   []string      // the arguments before a script; see process.Shell
 	Timeout time.Duration // of a call that asks for none; 0 means two minutes
 	Silence time.Duration // longest wait for output; 0 means any
+	Output  tool.Limits   // of what is shown of an output
 	Instead bool          // a command that another tool covers is answered with that tool's call, and not run
 	World   shell.World   // what a command line depends on; see World
 }
@@ -109,7 +110,7 @@ func Bash(h *process.Host, o BashOptions) tool.Tool {
 					c.Allowed = apart(c.Allowed, hosts)
 				}
 				plain := o.plain(parts)
-				r, err := runScript(ctx, h, c, newOutput(env, args.Command, s.Inline))
+				r, err := runScript(ctx, h, c, newOutput(env, args.Command, o.Output))
 				if plain && !o.plain(parts) {
 					r.Text = redirected + r.Text
 				}
@@ -317,6 +318,8 @@ type bashFacts struct {
 	Refused      []string `json:"refused_hosts,omitempty"` // it was not let reach them
 	Dropped      int64    `json:"dropped_bytes"`           // kept nowhere
 	Truncated    bool     `json:"truncated"`               // the text shows less than all
+	Preview      string   `json:"preview,omitempty"`       // its start, where truncated
+	Lines        int64    `json:"total_lines,omitempty"`   // of all of it, where truncated
 	Binary       bool     `json:"binary,omitempty"`
 	Sum          string   `json:"output_sha256,omitempty"` // of all of it, where truncated
 	Dir          string   `json:"cwd"`

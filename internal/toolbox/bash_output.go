@@ -19,6 +19,7 @@ const (
 	artifactMax = 56 << 20 // bytes of output that are kept, without its tail: an artifact may have 64 MiB, and marks in the place of secrets can be longer than they
 	endsMax     = 64 << 10 // bytes of its tail
 	sniffed     = 8 << 10  // bytes that tell whether output is text
+	previewMax  = 500      // bytes of a text that was cut which programs get
 	endingMax   = 8 << 10  // bytes of a text for what follows the output
 	readMax     = 16 << 20 // bytes of output in which failures are looked for
 	failuresMax = 4 << 10  // bytes of a text for them
@@ -28,10 +29,9 @@ const (
 // it as an artifact once it is too long for a result, and makes of it the text
 // that the model reads.
 type output struct {
-	live   io.Writer // nil for nobody
-	open   func(name string) (tool.Spill, error)
-	most   int64 // bytes of the artifact, without the tail
-	inline int
+	live io.Writer // nil for nobody
+	open func(name string) (tool.Spill, error)
+	most int64 // bytes of the artifact, without the tail
 
 	total int64
 	raw   []byte // all so far, until it is spilled; then its start
@@ -45,11 +45,17 @@ type output struct {
 	lost    error // why the artifact is not whole
 }
 
-func newOutput(env tool.Env, script string, inline int) *output {
+func newOutput(env tool.Env, script string, l tool.Limits) *output {
 	return &output{
-		live: env.Live, open: env.Spill, most: artifactMax, inline: inline,
-		sum: sha256.New(), seen: diagnostic.New(script), text: transcript{room: inline - endingMax, most: tool.MaxLines - 10},
+		live: env.Live, open: env.Spill, most: artifactMax,
+		sum: sha256.New(), seen: diagnostic.New(script), text: newTranscript(l),
 	}
+}
+
+// newTranscript returns one with room for what follows an output.
+func newTranscript(l tool.Limits) transcript {
+	l = l.Whole()
+	return transcript{room: max(l.Bytes-endingMax, l.Bytes/2), most: int64(max(l.Lines-10, l.Lines/2)), ends: l}
 }
 
 // Write never fails: a command does not end because nobody can keep what it
@@ -123,6 +129,9 @@ func (o *output) finish(tail []byte) (text string, kept []tool.Artifact, f bashF
 	f.Truncated = f.Binary || o.text.long()
 	if f.Truncated {
 		f.Sum = hex.EncodeToString(o.sum.Sum(nil))
+		if !f.Binary {
+			f.Preview, f.Lines = strings.ToValidUTF8(string(o.text.head[:min(previewMax, len(o.text.head))]), ""), o.text.lines
+		}
 	}
 	if f.Binary && o.spill == nil && o.lost == nil {
 		o.begin()

@@ -232,7 +232,7 @@ func TestR142_FarBehindWhatIsShown(t *testing.T) {
 			want := transcript{room: 4 << 10, most: 1000}
 			want.write(last)
 			want.close()
-			if diff := cmp.Diff(want.last(2000), got.last(2000)); diff != "" {
+			if diff := cmp.Diff(want.last(tool.EdgeLines, 2000), got.last(tool.EdgeLines, 2000)); diff != "" {
 				t.Errorf("the end: %s", diff)
 			}
 			if lines := int64(bytes.Count(all.Bytes(), []byte("\n"))); got.lines != max(lines, 1) {

@@ -356,7 +356,7 @@ func TestR045_TruncationIsAFactNotASentence(t *testing.T) {
 
 func TestR018_OutputIsBounded(t *testing.T) {
 	var s shelf
-	o := newOutput(tool.Env{Spill: s.spill}, "", tool.DefaultInline)
+	o := newOutput(tool.Env{Spill: s.spill}, "", tool.Limits{})
 	o.most = 100_000
 	var tail []byte
 	for i := range 100_000 {

@@ -8,10 +8,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
 const (
-	edge    = 40        // lines of a long text that are shown at each end
 	lineMax = 64 << 10  // bytes of a line that are looked at together
 	whole   = 1 << 20   // bytes of text from which on only its end is looked at
 	pastMax = 256 << 10 // bytes of what is looked at then
@@ -26,8 +27,9 @@ const (
 // counted as they came, and lines by their newlines: how they would be shown
 // matters only at the end.
 type transcript struct {
-	room int   // bytes, and
-	most int64 // lines that can be shown
+	room int         // bytes, and
+	most int64       // lines that can be shown
+	ends tool.Limits // how many lines of a long text are shown, and of which end
 
 	line         []byte // raw, up to now
 	begun        bool   // the start of line has been shown already
@@ -169,8 +171,18 @@ func (t *transcript) excerpt(where string) string {
 	if !t.long() {
 		return string(t.head)
 	}
-	head := t.first(t.room / 2)
-	tail := t.last(t.room / 2)
+	first, last := t.ends.Ends()
+	room := t.room / 2
+	if first == 0 || last == 0 {
+		room = t.room
+	}
+	head, tail := "", ""
+	if first > 0 {
+		head = t.first(first, room)
+	}
+	if last > 0 {
+		tail = t.last(last, room)
+	}
 	bytes := t.bytes - int64(len(head)+len(tail))
 	lines := t.lines - int64(strings.Count(head, "\n")+strings.Count(tail, "\n"))
 	gap := fmt.Sprintf("[... %d lines (%d bytes) of %d lines (%d bytes) left out%s ...]\n",
@@ -181,12 +193,12 @@ func (t *transcript) excerpt(where string) string {
 	return head + gap + tail
 }
 
-// first returns as many of the first lines as fit into n bytes, or what fits of
-// the first one.
-func (t *transcript) first(n int) string {
+// first returns as many of the first lines, at most so many, as fit into n bytes,
+// or what fits of the first one.
+func (t *transcript) first(lines, n int) string {
 	s := string(t.head[:min(n, len(t.head))])
 	end := 0
-	for range edge {
+	for range lines {
 		i := strings.IndexByte(s[end:], '\n')
 		if i < 0 {
 			break
@@ -200,10 +212,10 @@ func (t *transcript) first(n int) string {
 }
 
 // last is first from the end.
-func (t *transcript) last(n int) string {
+func (t *transcript) last(lines, n int) string {
 	s := string(t.tail[max(0, len(t.tail)-n):])
 	start := len(s)
-	for range edge {
+	for range lines {
 		i := strings.LastIndexByte(s[:max(0, start-1)], '\n')
 		if i < 0 {
 			break

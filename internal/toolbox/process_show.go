@@ -109,7 +109,7 @@ func (all *processes) show(p *process.Process, from *int64, env tool.Env) tool.R
 	if env.Live != nil {
 		_, _ = env.Live.Write(b)
 	}
-	t := transcript{room: tool.DefaultInline - endingMax, most: tool.MaxLines - 10}
+	t := newTranscript(tool.Limits{})
 	if at > start {
 		t.write(fmt.Appendf(nil, "[... %d bytes were not kept ...]\n", at-start))
 	}

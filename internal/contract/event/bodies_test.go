@@ -12,9 +12,10 @@ import (
 )
 
 var (
-	when    = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
-	image   = tool.Artifact{Handle: "artifact:00ff", Type: "image/png", Bytes: 12, Lines: 1}
-	item    = recall.Item{Slot: "definition", Source: "a/b.go:10-40@3f9a", Text: "func F() {\n\treturn\n}", Score: 0.75, Why: "named in the goal"}
+	when  = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
+	image = tool.Artifact{Handle: "artifact:00ff", Type: "image/png", Bytes: 12, Lines: 1}
+	item  = recall.Item{Slot: "definition", Source: "a/b.go:10-40@3f9a", Text: "func F() {\n\treturn\n}", Score: 0.75, Why: "named in the goal",
+		Path: "a/b.go", First: 10, Last: 40, Digest: "3f9a", Tokens: 20, Pinned: true, Out: "no room"}
 	intent  = edit.Intent{Path: "a/b.go", Base: "aa", Result: "bb", Regions: []edit.Region{{Start: 3, End: 5, Len: 7}}, Remove: true, Mode: "0755", Inexact: "indentation", Was: "0644", Parents: 1, Attrs: "cc", WasAttrs: "dd"}
 	failure = tool.Failure{Kind: tool.Stale, Message: "edit a/b.go: it changed", Hint: "Read it again", Retry: true, Detail: json.RawMessage(`{"actual_sha256":"cc"}`)}
 	call    = tool.Call{ID: "c7", Tool: "Read", Args: json.RawMessage(`{"path":"a/<b>&.go"}`)}

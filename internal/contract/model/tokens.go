@@ -26,9 +26,9 @@ func (r *Request) Estimate() int {
 // HeadEstimate returns how many tokens r has before its messages: of the system
 // prompt, the tools, and the shape of the answer.
 func (r *Request) HeadEstimate() int {
-	n := tool.EstimateTokens(r.System) + tool.EstimateTokens(string(r.Schema))
+	n := tool.EstimateTokens(r.System) + tool.EstimateTokens(r.Schema)
 	for _, t := range r.Tools {
-		n += callTokens + tool.EstimateTokens(t.Name) + tool.EstimateTokens(t.Description) + tool.EstimateTokens(string(t.Input))
+		n += callTokens + tool.EstimateTokens(t.Name) + tool.EstimateTokens(t.Description) + tool.EstimateTokens(t.Input)
 	}
 	return n
 }
@@ -50,7 +50,7 @@ func EstimateParts(parts []Part) int {
 		case Image:
 			n += imageTokens
 		case Call:
-			words := tool.EstimateTokens(p.Tool) + tool.EstimateTokens(string(p.Args)) + tool.EstimateTokens(p.Malformed)
+			words := tool.EstimateTokens(p.Tool) + tool.EstimateTokens(p.Args) + tool.EstimateTokens(p.Malformed)
 			n += callTokens + max(words, len(p.Raw)/rawBytes)
 		case CallResult:
 			n += callTokens + tool.EstimateTokens(p.Text) + imageTokens*len(p.Media)

@@ -81,6 +81,51 @@ func TestR241_ExcerptOfFewLongLines(t *testing.T) {
 	}
 }
 
+// TestR239_R144_LimitsAreConfigurable: lines, bytes, tokens, the lines at each end,
+// and which end; what is not set has its default.
+func TestR239_R144_LimitsAreConfigurable(t *testing.T) {
+	if d := cmp.Diff(Limits{2000, 51_200, 16_000, 40, HeadTail}, Limits{}.Whole()); d != "" {
+		t.Error(d)
+	}
+	ends := func(s string) (head, tail int) { // lines before and after the gap
+		before, after, _ := strings.Cut(s, "[... ")
+		_, after, _ = strings.Cut(after, " ...]\n")
+		return strings.Count(before, "\n"), strings.Count(after, "\n")
+	}
+	text := numbered(500) // some 4.4 KB, 1,500 tokens
+	for name, tt := range map[string]struct {
+		limits     Limits
+		cut        bool
+		head, tail int
+	}{
+		"the defaults":     {Limits{}, false, 0, 0},
+		"lines":            {Limits{Lines: 499}, true, 40, 40},
+		"as many lines":    {Limits{Lines: 500}, false, 0, 0},
+		"edges":            {Limits{Lines: 100, Edge: 7}, true, 7, 7},
+		"the head":         {Limits{Lines: 100, Edge: 7, Direction: Head}, true, 14, 0},
+		"the tail":         {Limits{Lines: 100, Edge: 7, Direction: Tail}, true, 0, 14},
+		"more than it has": {Limits{Lines: 100_000, Bytes: 1 << 20, Tokens: 100_000}, false, 0, 0},
+		"bytes":            {Limits{Bytes: 4000}, true, 40, 40},
+	} {
+		short, cut := tt.limits.Excerpt(text, "artifact:x")
+		if cut != tt.cut || len(short) > tt.limits.Whole().Bytes {
+			t.Errorf("%s: cut %t, %d bytes", name, cut, len(short))
+		}
+		if head, tail := ends(short); cut && (head != tt.head || tail != tt.tail) {
+			t.Errorf("%s: %d lines and %d", name, head, tail)
+		}
+		if cut && !strings.Contains(short, "of 500 lines") {
+			t.Errorf("%s: %q does not name the total", name, short)
+		}
+	}
+	for _, d := range []Direction{HeadTail, Head, Tail} {
+		short, cut := Limits{Tokens: 300, Direction: d}.Excerpt(text, "artifact:x")
+		if n := EstimateTokens(short); !cut || n > 300 || n < 100 {
+			t.Errorf("%s: of 300 tokens %d are shown", d, n)
+		}
+	}
+}
+
 // FuzzExcerpt checks what holds for any text: the limit, that what remains is
 // a prefix and a suffix of the text, and that no character is cut.
 func FuzzExcerpt(f *testing.F) {

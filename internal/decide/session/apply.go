@@ -176,6 +176,8 @@ func (s *State) apply(e event.Event) {
 		s.applyRuled(e.Seq, b)
 	case event.Asked:
 		s.applyAsked(e, b)
+	case event.Packed:
+		s.packed = b.Kept
 	case event.Sent:
 		s.applySent(b)
 	case event.Replied:
@@ -305,6 +307,7 @@ func (s *State) applyReplied(e event.Event, b event.Replied) {
 	s.cost += b.Cost
 	s.past.Steps++
 	s.calibrate(b.Usage)
+	s.packed = nil
 }
 
 func (s *State) applyPlanned(b event.Planned) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
@@ -67,7 +68,9 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 		id = open[rng.IntN(len(open))].Plan.Call.ID
 	}
 	p := plan(id, calling("T", `{"n":1}`), []effect.Kind{effect.Read, effect.Write}[rng.IntN(2)])
-	switch rng.IntN(14) {
+	switch rng.IntN(15) {
+	case 13:
+		return event.Packed{Kept: []recall.Item{{Slot: recall.Test, Source: "a", Text: fmt.Sprint(rng.IntN(9)), Score: 0.3}}[:rng.IntN(2)]}
 	case 12:
 		return event.Sent{Model: []string{"a/b", "c/d"}[rng.IntN(2)], Tokens: rng.IntN(20), For: []string{"", "handoff"}[rng.IntN(2)]}
 	case 0:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/decide/task"
@@ -41,6 +42,7 @@ type State struct {
 	cost    int64
 	guard   guard
 	load    load
+	packed  []recall.Item    // for the next request
 	shares  map[string][]int // of estimates, by model, that it reported last, oldest first
 	refused refused
 }
@@ -148,6 +150,10 @@ func (s *State) Answered() (model.Message, bool) {
 	last := s.talk[len(s.talk)-1].Message
 	return last, last.Role == model.Assistant && len(last.Calls()) == 0
 }
+
+// Packed returns the items that were chosen for the next request, as they stand on
+// disk. There are none once it has been answered.
+func (s *State) Packed() []recall.Item { return slices.Clone(s.packed) }
 
 // Spent returns the usage and the cost, in micro-cents, of the whole session.
 func (s *State) Spent() (model.Usage, int64) { return s.spent, s.cost }

@@ -155,3 +155,23 @@ func label(prefix, path string) string {
 	}
 	return prefix + path
 }
+
+// Unified returns the unified diff of what is shown of a file that was was and is
+// is, "" where that is the same or one of them is no text.
+func Unified(path string, was, is []byte) string {
+	before, after := detect(was), detect(is)
+	if before == nil || after == nil {
+		return ""
+	}
+	from, to := decode(was, before).Content, decode(is, after).Content
+	regions := edit.Between([]byte(from), []byte(to))
+	edits := make([]udiff.Edit, len(regions))
+	for i, r := range regions {
+		edits[i] = udiff.Edit{Start: r.Start, End: r.End, New: string(r.New)}
+	}
+	unified, err := udiff.ToUnified(label("a/", path), label("b/", path), from, edits, around)
+	if err != nil {
+		return ""
+	}
+	return unified
+}
