@@ -9,7 +9,7 @@ TIMEOUT ?= 10m
 # The race detector needs a C compiler, and Go turns cgo off where there is none.
 RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race,$(warning no C compiler: testing without the race detector))
 
-.PHONY: build demo test collector lint bench eval-compaction soak vuln types clean help
+.PHONY: build demo test collector lint bench eval-compaction soak vuln screenshots types clean help
 
 build: ## build ./belay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BELAY) ./cmd/belay
@@ -46,6 +46,9 @@ soak: ## the long tests: crashes, faults, power cuts, fuzzing (hours)
 
 vuln: ## known vulnerabilities in what is linked (needs the network)
 	$(GO) tool govulncheck ./...
+
+screenshots: ## the pictures of the trace in docs/images (needs Chromium)
+	$(GO) test ./internal/ui/trace -run '^TestScreenshots$$' -count=1 -args -screenshots "$$PWD/docs/images"
 
 types: ## check the script of the trace page (needs node and the network)
 	cd internal/ui/trace/assets && npx --yes --package typescript@5.9.3 tsc --noEmit --allowJs --checkJs --strict --target es2023 --lib es2023,dom,dom.iterable *.js

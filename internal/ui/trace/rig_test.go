@@ -47,10 +47,15 @@ type place struct {
 
 func newPlace(t testing.TB, files map[string]string) *place {
 	t.Helper()
+	return placeIn(t, t.TempDir(), files)
+}
+
+// placeIn is a place below base.
+func placeIn(t testing.TB, base string, files map[string]string) *place {
+	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("its sessions run sh")
 	}
-	base := t.TempDir()
 	p := &place{t, filepath.Join(base, "work"), base}
 	for name, text := range files {
 		file := filepath.Join(p.dir, name)
@@ -121,7 +126,12 @@ func (p *place) trace(args ...string) (file string) {
 // demo is the trace of a real demonstration.
 func demo(t testing.TB) (file string) {
 	t.Helper()
-	p := newPlace(t, nil)
+	return demoIn(t, t.TempDir())
+}
+
+func demoIn(t testing.TB, base string) (file string) {
+	t.Helper()
+	p := placeIn(t, base, nil)
 	p.dir = p.base
 	p.belay(0, "demo", "--into", filepath.Join(p.base, "sample"))
 	p.dir = filepath.Join(p.base, "sample")
@@ -133,7 +143,12 @@ func demo(t testing.TB) (file string) {
 // Belay was killed, and what came after.
 func crashed(t testing.TB) *place {
 	t.Helper()
-	p := newPlace(t, map[string]string{"a.txt": "one\ntwo\nthree\n", "b.txt": "x\n"})
+	return crashedIn(t, t.TempDir())
+}
+
+func crashedIn(t testing.TB, base string) *place {
+	t.Helper()
+	p := placeIn(t, base, map[string]string{"a.txt": "one\ntwo\nthree\n", "b.txt": "x\n"})
 	model := p.rehearse(`-- step --
 think: Look before anything is changed.
 say: I read both files first.

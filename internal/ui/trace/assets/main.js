@@ -14,7 +14,6 @@ function head() {
   const end = !last || openTurn(last) ? ['cut', 'not ended'] : last.u === 'end' ? ['ok', 'done'] : ['failed', last.u || ''];
   const parts = [
     el('span.tag.' + end[0], {}, end[1]),
-    opened?.d ? code(opened.d) : null,
     plural(turns.length, 'turn'), plural(steps.length, 'step'), plural(calls.size, 'call'),
     counts.failed ? el('span.failed', {}, `${amount(counts.failed)} failed`) : null,
     counts.denied ? el('span.denied', {}, `${amount(counts.denied)} denied`) : null,
@@ -24,6 +23,7 @@ function head() {
     sum.cost ? dollars(sum.cost) : null,
     rows.length ? lasting(rows[rows.length - 1].t - rows[0].t) : null,
     rows.length ? el('time', {}, new Date(rows[0].t).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', hour12: false })) : null,
+    opened?.d ? code(opened.d) : null,
     opened?.l ? code(opened.l) : null,
     code(meta.session),
   ].filter(x => x !== null);

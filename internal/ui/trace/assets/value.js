@@ -53,6 +53,9 @@ function tree(v, depth = 0) {
     }
     return el('code.num', {}, String(v));
   }
+  if (Array.isArray(v) && v.length && v.length <= 24 && v.every(x => x === null || typeof x === 'number' || typeof x === 'boolean' || typeof x === 'string' && x.length <= 40 && !x.includes('\n') && !x.startsWith('artifact:'))) {
+    return el('span', {}, v.flatMap((x, i) => [i ? ', ' : '', typeof x === 'string' ? code(x) : el('code.num', {}, String(x))]));
+  }
   const pairs = Array.isArray(v) ? v.map((x, i) => [String(i), x]) : Object.entries(v);
   if (!pairs.length) return el('code.num', {}, Array.isArray(v) ? '[]' : '{}');
   const table = () => el('dl.tree', {}, pairs.flatMap(([k, x]) => [el('dt', {}, k), el('dd', {}, tree(x, depth + 1))]));
