@@ -204,7 +204,7 @@ func TestWhatRunsIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, seen := c.end()
-	if code != 0 || !strings.Contains(seen, "│ one\r\x1b[K✓ Bash echo one") {
+	if code != 0 || !strings.Contains(seen, "  │ one\r\x1b[K\x1b[A\x1b[K✓ Bash echo one") {
 		t.Errorf("exit status %d; shown:\n%q", code, seen)
 	}
 }

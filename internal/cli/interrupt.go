@@ -18,7 +18,9 @@ type interrupts struct {
 
 	mu     sync.Mutex
 	kill   func() error            // ends what must not outlive the program; may be nil
+	tell   func()                  // says that what runs is being ended; may be nil
 	cancel context.CancelCauseFunc // of what is running, nil while nothing is
+	idle   bool                    // nothing runs but a wait for what a person types
 	count  int                     // signals since it began
 }
 
@@ -44,10 +46,13 @@ func listen() *interrupts {
 func (in *interrupts) take() {
 	in.mu.Lock()
 	in.count++
-	cancel, kill := in.cancel, in.kill
+	cancel, kill, tell, idle := in.cancel, in.kill, in.tell, in.idle
 	last := in.count > 1 || cancel == nil
 	in.mu.Unlock()
 	if !last {
+		if tell != nil && !idle {
+			tell()
+		}
 		cancel(errInterrupted)
 		return
 	}
@@ -75,6 +80,13 @@ func (in *interrupts) killing(f func() error) {
 	in.kill = f
 }
 
+// telling says who tells a person what the first signal does. It must not block.
+func (in *interrupts) telling(f func()) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.tell = f
+}
+
 // within returns a context that the next signal ends.
 func (in *interrupts) within(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -87,6 +99,19 @@ func (in *interrupts) within(ctx context.Context) (context.Context, func()) {
 		in.mu.Unlock()
 		cancel(context.Canceled)
 	}
+}
+
+// waiting is within, for a wait for what a person types.
+func (in *interrupts) waiting(ctx context.Context) (context.Context, func()) {
+	ctx, done := in.within(ctx)
+	in.setIdle(true)
+	return ctx, func() { in.setIdle(false); done() }
+}
+
+func (in *interrupts) setIdle(idle bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.idle = idle
 }
 
 // abort ends what is running, as a signal would, for another reason.

@@ -194,7 +194,8 @@ func (s System) openUI(r *rig, o openOptions) {
 		Color: s.colours(s.Stderr), Live: s.obeys(s.Stderr), Quiet: o.quiet, Verbose: o.verbose,
 	}
 	if isTerminal(s.Stderr) {
-		options.Width = width(s.Stderr)
+		options.Width, options.Height = size(s.Stderr)
+		options.Size = func() (int, int) { return size(s.Stderr) }
 	}
 	if o.json {
 		options.Out = io.Discard
@@ -208,6 +209,9 @@ func (s System) openUI(r *rig, o openOptions) {
 	options.Stream = o.talk
 	r.ui = terminal.New(options)
 	r.closers = append(r.closers, r.ui.Close)
+	if o.interrupts != nil && !o.quiet {
+		o.interrupts.telling(func() { r.ui.Say("stopping: what runs is ended and recorded; Ctrl-C again ends Belay at once") })
+	}
 }
 
 // openJournal locks and reads the session, or begins one. Where no directory

@@ -46,6 +46,7 @@ func (r *rig) reversible(o *agent.Options) {
 	}
 	o.Before = func(ctx context.Context, call string, e effect.Set) error {
 		if scope, ok := commanded(e); ok {
+			defer r.ui.Doing("keeping what files are like before " + call)()
 			_ = r.snapshots.Before(ctx, call, scope) // After says so in the result
 		}
 		return nil
@@ -54,6 +55,7 @@ func (r *rig) reversible(o *agent.Options) {
 		if _, ok := commanded(e); !ok {
 			return agent.Aftermath{}
 		}
+		defer r.ui.Doing("looking what " + call + " changed")()
 		return agent.Aftermath(r.snapshots.After(call))
 	}
 }

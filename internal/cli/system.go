@@ -59,12 +59,19 @@ func isTerminal(f any) bool {
 
 // width returns the cells of a line on f, 80 if it is not a terminal.
 func width(f any) int {
+	w, _ := size(f)
+	return w
+}
+
+// size returns the cells of a line on f and its rows, 80 and 24 where it does not
+// tell.
+func size(f any) (width, height int) {
 	if file, ok := f.(*os.File); ok {
-		if w, _, err := term.GetSize(int(file.Fd())); err == nil && w > 0 {
-			return w
+		if w, h, err := term.GetSize(int(file.Fd())); err == nil && w > 0 && h > 0 {
+			return w, h
 		}
 	}
-	return 80
+	return 80, 24
 }
 
 // obeys reports whether f is a terminal that knows escape sequences.

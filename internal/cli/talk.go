@@ -54,7 +54,7 @@ func (t *talking) listen(ctx context.Context) (string, error) {
 		goal := t.late
 		t.late = ""
 		if goal == "" {
-			waiting, done := t.in.within(ctx)
+			waiting, done := t.in.waiting(ctx)
 			line, err := t.ui.ReadLine(waiting)
 			done()
 			if errors.Is(err, errInterrupted) {

@@ -43,14 +43,27 @@ func target(args json.RawMessage) string {
 	return b.String()
 }
 
-// outcome says how a call ended: which tool, on what, and why not.
-func outcome(c call, r tool.Result) (mark string, colour style, text string) {
+// shortest is the least that is left of what a call is about, in cells.
+const shortest = 16
+
+// maxAfter is how many cells name the calls that one waited for.
+const maxAfter = 40
+
+// outcome says how a call ended: which tool, on what, and why not. What went well
+// takes one line of width cells where it can; 0 is a line without an end.
+func outcome(c call, r tool.Result, width int) (mark string, colour style, text string) {
 	if r.Status == tool.Success || r.Status == tool.Partial {
-		text = c.label
 		if d := amount(r); d != "" {
 			text += " (" + d + ")"
 		}
-		return "✓", green, text + spent(r.Metrics) + c.waitedFor()
+		text += spent(r.Metrics) + c.waitedFor()
+		if width > 0 {
+			c.label = cut(oneLine(c.label), max(shortest, width-2-cells(oneLine(text))))
+		}
+		return "✓", green, c.label + text
+	}
+	if width > 0 {
+		c.label = cut(oneLine(c.label), max(shortest, width/2))
 	}
 	kind, reason := string(r.Status), r.Text
 	if r.Failure != nil {
@@ -70,12 +83,22 @@ func outcome(c call, r tool.Result) (mark string, colour style, text string) {
 	return "✗", red, text + spent(r.Metrics) + c.waitedFor()
 }
 
+// cells returns how many cells s takes at most.
+func cells(s string) (n int) {
+	for len(s) > 0 {
+		cluster, w := next(s)
+		n += w
+		s = s[len(cluster):]
+	}
+	return n
+}
+
 // waitedFor says what c had to wait for before it ran.
 func (c call) waitedFor() string {
 	if c.after == "" {
 		return ""
 	}
-	return ", after " + c.after
+	return ", after " + cut(oneLine(c.after), maxAfter)
 }
 
 // amount says how much a call that went well gave or changed.

@@ -1,50 +1,96 @@
 package terminal
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/belay-agent/belay/internal/contract/model"
 )
 
-// statusEvery is how often the status is drawn again, and how long a call runs
-// before it is.
-const statusEvery = time.Second
+const (
+	statusEvery = time.Second            // how often the status is drawn again, and how long something runs before it is
+	statusSoon  = 200 * time.Millisecond // how soon it is where a command printed something
+)
 
-// A status is the line that says what runs, while there is nothing else to say.
-// Whatever is written next erases it first. Where a person may be typing in that
-// line it is a remark instead, once for each call, that stays.
+// A status is the rows that say what runs, while there is nothing else to say.
+// Whatever is written next erases them first. Where a person may be typing below
+// it is one row above the cursor, which the first line of what is written next
+// takes the place of.
 type status struct {
 	running []string      // calls, in the order of their starts
 	wait    model.Waiting // that the model asked for, until something comes of it
-	above   bool          // its countdown is the row above the cursor
-	told    []string      // calls that got their remark
+	works   []*work       // of Belay itself
+	asked   time.Time     // the model, until its reply; zero: it is not
+	asking  string        // what for, in a few words
+	heard   int           // bytes of that reply
+	above   bool          // its row is the one above the cursor
+	drawn   time.Time
+	beat    time.Time // when it is drawn again in any case
 	next    time.Time
-	shown   bool
+	rows    []string // on the screen; the cursor is at the end of the last
+}
+
+// A work is something that Belay does itself and that may take long.
+type work struct {
+	what  string
+	began time.Time
 }
 
 func (v *view) showsStatus() bool { return v.o.Live && v.o.Width > 0 && !v.o.Quiet }
 
+func (s *status) idle() bool {
+	return len(s.running) == 0 && len(s.works) == 0 && s.wait.Until.IsZero() && s.asked.IsZero()
+}
+
+// begins is called before something begins that the status tells of.
+func (v *view) begins() time.Time {
+	now := v.o.Now()
+	if v.status.idle() {
+		v.status.beat = now.Add(statusEvery)
+		v.status.next = v.status.beat
+	}
+	return now
+}
+
+// hurry has the status drawn again soon, if it is on the screen.
+func (v *view) hurry(now time.Time) {
+	if soon := v.status.drawn.Add(statusSoon); len(v.status.rows) > 0 && soon.Before(v.status.next) {
+		v.status.next = soon
+		if soon.Before(now) {
+			v.status.next = now
+		}
+	}
+}
+
 // started begins the status of a call.
 func (v *view) started(id string) {
 	c, known := v.calls[id]
-	if !known || !v.showsStatus() {
+	if !known {
 		return
 	}
 	c.began = v.o.Now()
-	v.calls[id] = c
-	if len(v.status.running) == 0 {
-		v.status.next = c.began.Add(statusEvery)
+	if v.showsStatus() {
+		c.began = v.begins()
+		v.status.running = append(v.status.running, id)
 	}
-	v.status.running = append(v.status.running, id)
+	v.calls[id] = c
+}
+
+// asks begins the status of a request to the model.
+func (v *view) asks(what string) {
+	if v.showsStatus() {
+		v.status.asked, v.status.asking, v.status.heard = v.begins(), what, 0
+	}
 }
 
 // waits begins to count down to the end of a wait.
 func (v *view) waits(d model.Waiting) {
 	if v.showsStatus() {
-		v.status.wait, v.status.next = d, v.o.Now()
+		v.status.wait, v.status.beat = d, v.o.Now()
+		v.status.next = v.status.beat
 	}
 }
 
@@ -55,7 +101,7 @@ func (v *view) notRunning(id string) {
 // due returns a channel that gets a value when tick has something to do, nil
 // where it has not.
 func (v *view) due() <-chan time.Time {
-	if len(v.status.running) == 0 && v.status.wait.Until.IsZero() {
+	if v.status.idle() {
 		return nil
 	}
 	return time.After(v.status.next.Sub(v.o.Now()))
@@ -64,94 +110,117 @@ func (v *view) due() <-chan time.Time {
 // tick draws the status if it is time to. A line that is begun is left alone.
 func (v *view) tick() {
 	now := v.o.Now()
-	if len(v.status.running) == 0 && v.status.wait.Until.IsZero() || now.Before(v.status.next) {
+	if v.status.idle() || now.Before(v.status.next) {
 		return
 	}
-	v.status.next = now.Add(statusEvery)
+	if !now.Before(v.status.beat) {
+		v.status.beat = now.Add(statusEvery)
+	}
+	v.status.drawn, v.status.next = now, v.status.beat
 	switch {
 	case v.open != nowhere:
 	case v.o.Stream:
-		v.tellRunning(now)
-		v.countAbove(now)
+		v.drawAbove(now)
 	default:
-		line := v.statusLine(now)
-		v.write(progress, dim, line)
-		v.open, v.status.shown = nowhere, v.err == nil
+		v.draw(v.window(now))
 	}
 }
 
-// countAbove counts a wait down where a person may be typing: on a row of its own,
-// which is written again above what they type. After any other line it begins a
-// row anew.
-func (v *view) countAbove(now time.Time) {
-	if v.status.wait.Until.IsZero() || len(v.status.running) > 0 {
+// draw puts rows where those of before are, in one piece so that nothing flickers.
+func (v *view) draw(rows []string) {
+	if len(rows) == 0 || v.err != nil {
 		return
 	}
+	v.put(v.o.Progress, v.erasing()+v.dimmed(strings.Join(rows, "\n")))
+	v.status.rows = rows
+	if v.err != nil {
+		v.status.rows = nil
+	}
+}
+
+// drawAbove draws the status where a person may be typing: on a row of its own,
+// which is written again above what they type. After any other line it begins a
+// row anew.
+func (v *view) drawAbove(now time.Time) {
 	line := v.statusLine(now)
+	if line == "" {
+		return
+	}
 	if v.status.above {
-		if v.o.Color {
-			line = "\x1b[" + string(dim) + "m" + line + "\x1b[0m"
-		}
-		v.put(v.o.Progress, "\x1b7\x1b[A\r\x1b[K"+line+"\x1b8")
+		v.overwrite(v.dimmed(line))
 	} else {
 		v.write(progress, dim, line)
 		v.write(progress, normal, "\n")
 	}
 	v.status.above = true
-	if !v.status.wait.Until.After(now) { // the row stays as it is
+	if v.status.quiet() && !v.status.wait.Until.IsZero() && !v.status.wait.Until.After(now) { // the row stays as it is
 		v.status.wait = model.Waiting{}
 	}
+}
+
+// quiet reports whether nothing but a wait is going on.
+func (s *status) quiet() bool { return len(s.running) == 0 && len(s.works) == 0 }
+
+// overwrite writes row in place of the one above the cursor, which stays where it is.
+func (v *view) overwrite(row string) {
+	v.put(v.o.Progress, "\x1b7\x1b[A\r\x1b[K"+row+"\x1b8")
+}
+
+func (v *view) dimmed(s string) string {
+	if !v.o.Color {
+		return s
+	}
+	return "\x1b[" + string(dim) + "m" + s + "\x1b[0m"
+}
+
+// leave ends the row above the cursor, before something is written below it. Only
+// the end of a wait stays to be read.
+func (v *view) leave() {
+	if v.status.above && v.status.wait.Until.IsZero() && !v.status.idle() {
+		v.overwrite("")
+	}
+	v.status.above = false
 }
 
 // typed notes that a person has ended a line, which moved the cursor.
 func (v *view) typed() { v.status.above = false }
 
-func (v *view) tellRunning(now time.Time) {
-	for _, id := range v.status.running {
-		if c := v.calls[id]; !slices.Contains(v.status.told, id) && now.Sub(c.began) >= statusEvery {
-			v.info("running: " + c.label)
-			v.status.told = append(v.status.told, id)
-		}
-	}
-}
-
-// statusLine says what has run longest: for how long, what it is and what it
-// printed last.
-func (v *view) statusLine(now time.Time) string {
-	room := v.o.Width - 1 // what fills a line may wrap
-	if len(v.status.running) == 0 {
-		left := v.status.wait.Until.Sub(now).Round(time.Second)
-		if left <= 0 {
-			return cut("· asking again", room)
-		}
-		return cut(fmt.Sprintf("· asking again in %s (Ctrl-C stops)", left), room)
-	}
-	id := v.status.running[0]
-	c := v.calls[id]
-	text := fmt.Sprintf("· %s %s", now.Sub(c.began).Truncate(time.Second), cut(oneLine(c.label), room/2))
-	if n := len(v.status.running); n > 1 {
-		text += fmt.Sprintf(" and %d more", n-1)
-	}
-	if l := v.live[id]; l != nil && len(l.last) > 0 {
-		text += " │ " + l.shown()
-	}
-	return cut(text, room)
-}
-
 // erase takes the status off the screen.
 func (v *view) erase() {
-	if v.status.shown {
-		v.status.shown = false
-		v.put(v.o.Progress, "\r\x1b[K")
+	if len(v.status.rows) > 0 {
+		erasing := v.erasing()
+		v.status.rows = nil
+		v.put(v.o.Progress, erasing)
 	}
 }
 
-// shown is what a terminal would leave of the last line, which may overwrite
-// itself, with tabs as spaces and nothing in it that one obeys.
-func (l *liveOutput) shown() string {
-	line := bytes.TrimSuffix(l.last, []byte("\r"))
-	if at := bytes.LastIndexByte(line, '\r'); at >= 0 {
-		line = line[at+1:]
+// erasing is what takes the rows off the screen. Where that became narrower they
+// have wrapped.
+func (v *view) erasing() string {
+	if len(v.status.rows) == 0 {
+		return ""
 	}
-	return wrap(string(line), 1<<30)[0]
+	on := 0
+	for _, row := range v.status.rows {
+		on += max(1, (ansi.StringWidth(row)+v.o.Width-1)/v.o.Width)
+	}
+	return "\r\x1b[K" + strings.Repeat("\x1b[A\x1b[K", on-1)
+}
+
+// worked ends the status of a work.
+func (v *view) worked(w *work) {
+	v.status.works = slices.DeleteFunc(v.status.works, func(other *work) bool { return other == w })
+	if v.status.idle() {
+		v.erase()
+	}
+}
+
+// measure takes note of the size of a screen that may have changed.
+func (v *view) measure() {
+	if v.o.Size == nil || v.o.Width == 0 {
+		return
+	}
+	if width, height := v.o.Size(); width > 0 {
+		v.o.Width, v.o.Height = width, height
+	}
 }

@@ -62,7 +62,38 @@ func TestStatus(t *testing.T) {
 			u.Observe(agent.Output{Call: "c1", Text: []byte("one\ntwo\x1b[2J\r\nthr")})
 			pass(time.Second)
 			ended(u, "c1")
-		}, "· 1s Bash make\r␛[K· 2s Bash make │ two\\x1b[2J\r␛[K✓ Bash make 3.0s\n"},
+		}, "· 1s Bash make\r␛[K· 1s Bash make\n  │ one\n  │ two\\x1b[2J\r␛[K\x1b[A␛[K\x1b[A␛[K" +
+			"· 2s Bash make\n  │ one\n  │ two\\x1b[2J\r␛[K\x1b[A␛[K\x1b[A␛[K✓ Bash make 3.0s\n"},
+		{"a command that falls silent", live, func(u *UI) {
+			started(u, "c1", "make")
+			u.Observe(agent.Output{Call: "c1", Text: []byte("1\n2\n3\n4\n5\n6\n7\n")})
+			pass(4500 * time.Millisecond)
+			pass(time.Second)
+			ended(u, "c1")
+		}, strings.Join([]string{"· 1s Bash make\n", "· 2s Bash make\n", "· 3s Bash make\n", "· 4s Bash make\n", "· 5s Bash make, silent for 5s\n", "✓ Bash make 3.0s\n"},
+			"  │ 3\n  │ 4\n  │ 5\n  │ 6\n  │ 7\r␛[K"+strings.Repeat("\x1b[A␛[K", 5))},
+		{"a model that takes its time", live, func(u *UI) {
+			u.Observe(recorded(0, event.Sent{Bytes: 100}))
+			pass(time.Second)
+			u.Observe(text(strings.Repeat("x", 400)))
+			pass(time.Second)
+			u.Observe(replied(model.Usage{}, 0, model.End, model.Text{Text: "Hi."}))
+			pass(time.Hour)
+		}, "· 1s waiting for the model\r␛[K· 2s waiting for the model, about 100 …\r␛[KHi.\n"},
+		{"work of our own", live, func(u *UI) {
+			done := u.Doing("keeping the files as they are")
+			pass(time.Second)
+			done()
+			pass(time.Hour)
+			u.Doing("a moment")()
+			pass(time.Hour)
+		}, "· 1s keeping the files as they are\r␛[K"},
+		{"a screen of few rows", Options{Live: true, Width: 40, Height: 6}, func(u *UI) {
+			started(u, "c1", "make")
+			u.Observe(agent.Output{Call: "c1", Text: []byte("1\n2\n3\n")})
+			pass(time.Second)
+			ended(u, "c1")
+		}, "· 1s Bash make\n  │ 3\r␛[K\x1b[A␛[K✓ Bash make 3.0s\n"},
 		{"a wait", live, func(u *UI) {
 			u.Observe(agent.Typing{Delta: model.Waiting{Until: time.Now().Add(3 * time.Second), Why: "busy"}})
 			pass(4*time.Second + time.Millisecond)
@@ -77,7 +108,7 @@ func TestStatus(t *testing.T) {
 			pass(time.Hour) // it stays at its end
 			u.Observe(replied(model.Usage{}, 0, model.End, model.Text{Text: "Hi."}))
 		}, "· waiting 4s, until 00:00:04: busy\n· asking again in 4s (Ctrl-C stops)\n\x1b7\x1b[A\r␛[K· asking again in 3s (Ctrl-C stops)\x1b8" +
-			"· the model hears that\n· asking again in 2s (Ctrl-C stops)\n\x1b7\x1b[A\r␛[K· asking again in 1s (Ctrl-C stops)\x1b8\x1b7\x1b[A\r␛[K· asking again\x1b8Hi.\n"},
+			"\x1b7\x1b[A\r␛[K· the model hears that\x1b8· asking again in 2s (Ctrl-C stops)\n\x1b7\x1b[A\r␛[K· asking again in 1s (Ctrl-C stops)\x1b8\x1b7\x1b[A\r␛[K· asking again\x1b8Hi.\n"},
 		{"a wait of a person who types", Options{Live: true, Width: 40, Stream: true}, func(u *UI) {
 			u.Observe(agent.Typing{Delta: model.Waiting{Until: time.Now().Add(2 * time.Second), Why: "busy"}})
 			pass(time.Millisecond)
@@ -109,14 +140,15 @@ func TestStatus(t *testing.T) {
 			ended(u, "c1")
 			pass(time.Second)
 			ended(u, "c2")
-		}, "· 1s Bash make and 1 more\r␛[K✓ Bash make 3.0s\n· 2s Bash ls\r␛[K✓ Bash ls 3.0s\n"},
+		}, "· 1s Bash make\n· 1s Bash ls\r␛[K\x1b[A␛[K✓ Bash make 3.0s\n· 2s Bash ls\r␛[K✓ Bash ls 3.0s\n"},
 		{"a wide one", live, func(u *UI) {
 			started(u, "c1", strings.Repeat("x", 60))
 			pass(time.Second)
 			u.Observe(agent.Output{Call: "c1", Text: []byte("a\tb " + strings.Repeat("y", 60) + "\n")})
 			pass(time.Second)
 			u.Say("hello")
-		}, "· 1s Bash xxxxxxxxxxxxx…\r␛[K· 2s Bash xxxxxxxxxxxxx… │ a       b y…\r␛[K· hello\n"},
+		}, "· 1s Bash xxxxxxxxxxxxx…\r␛[K· 1s Bash xxxxxxxxxxxxx…\n  │ a       b yyyyyyyyyyyyyyyyyyyyyyyy…\r␛[K\x1b[A␛[K" +
+			"· 2s Bash xxxxxxxxxxxxx…\n  │ a       b yyyyyyyyyyyyyyyyyyyyyyyy…\r␛[K\x1b[A␛[K· hello\n"},
 		{"the end", live, func(u *UI) {
 			started(u, "c1", "make")
 			pass(time.Second)
@@ -126,12 +158,22 @@ func TestStatus(t *testing.T) {
 			pass(time.Second)
 			u.Observe(agent.Output{Call: "c1", Text: []byte("one\n")})
 			pass(0)
-		}, "· 1s Bash make\r␛[K  │ one\n"},
+		}, "· plan: Bash make\n· 1s Bash make\r␛[K  │ one\n"},
 		{"while a person may type", Options{Live: true, Width: 40, Stream: true}, func(u *UI) {
 			started(u, "c1", "make")
-			pass(time.Minute)
+			pass(2*time.Second + time.Millisecond)
 			ended(u, "c1")
-		}, "· running: Bash make\n✓ Bash make 3.0s\n"},
+			u.Say("hello")
+		}, "· 1s Bash make\n\x1b7\x1b[A\r␛[K· 2s Bash make\x1b8\x1b7\x1b[A\r␛[K✓ Bash make 3.0s\x1b8· hello\n"},
+		{"what a person types stays below it", Options{Live: true, Width: 40, Stream: true}, func(u *UI) {
+			started(u, "c1", "make")
+			pass(time.Second + time.Millisecond)
+			u.do(context.Background(), u.view.typed)
+			pass(time.Second)
+			u.Observe(text("Hi."))
+			pass(0)
+			ended(u, "c1")
+		}, "· 1s Bash make\n· 2s Bash make\n\x1b7\x1b[A\r␛[K\x1b8Hi.\n✓ Bash make 3.0s\n"},
 		{"quiet", Options{Live: true, Width: 40, Quiet: true}, func(u *UI) {
 			started(u, "c1", "make")
 			pass(time.Minute)
@@ -166,6 +208,9 @@ func TestBug_U01_StatusFits(t *testing.T) {
 			v.started("c1")
 			v.output(agent.Output{Call: "c1", Text: []byte(s + "\n")})
 			checkShown(t, v.statusLine(start.Add(time.Hour)), width)
+			for _, row := range v.window(start.Add(time.Hour)) {
+				checkShown(t, row, width)
+			}
 		}
 	}
 }

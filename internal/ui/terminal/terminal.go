@@ -22,13 +22,15 @@ type Options struct {
 	Stream  bool // text goes to Out as it comes, with what is said between calls; else the answer alone, at its end
 	Color   bool // of Progress
 	Width   int  // of Progress, in cells; 0: lines are not cut
+	Height  int  // of Progress, in rows; 0: not known
 	Live    bool // Progress can erase a line: what runs is shown on one; needs Width
 	Quiet   bool // the answer and questions only
 	Verbose bool // also reasoning and what running calls print
 
-	Discard func()           // drops what was typed before a question was shown; may be nil
-	Broken  func(error)      // told once, of the first write that went wrong; may be nil
-	Now     func() time.Time // nil is time.Now
+	Size    func() (width, height int) // of Progress now, asked before anything is shown; nil: it does not change
+	Discard func()                     // drops what was typed before a question was shown; may be nil
+	Broken  func(error)                // told once, of the first write that went wrong; may be nil
+	Now     func() time.Time           // nil is time.Now
 }
 
 // A UI shows signals and asks questions, all in the order in which they came.
@@ -130,6 +132,7 @@ func (u *UI) write() {
 		batch, closed := u.queue, u.closed
 		u.queue = nil
 		u.mu.Unlock()
+		u.view.measure()
 		for _, f := range batch {
 			f()
 		}
@@ -185,5 +188,24 @@ func (u *UI) Close() error {
 		return u.view.err
 	case <-time.After(closeWait):
 		return errors.New("terminal: output is stuck")
+	}
+}
+
+// Doing shows what Belay does itself, if it takes longer than a moment, until done
+// is called.
+func (u *UI) Doing(what string) (done func()) {
+	w := &work{what: what}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.enqueue(func() {
+		if u.view.showsStatus() {
+			w.began = u.view.begins()
+			u.view.status.works = append(u.view.status.works, w)
+		}
+	})
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.enqueue(func() { u.view.worked(w) })
 	}
 }

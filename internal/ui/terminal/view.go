@@ -35,8 +35,9 @@ type call struct {
 	tool  string
 	label string
 	step  int
-	began time.Time // its run
+	began time.Time // its run; zero before it
 
+	planned  bool
 	approved bool   // by a person
 	after    string // what it waited for
 }
@@ -67,7 +68,9 @@ func newView(o Options) view {
 }
 
 func (v *view) show(s agent.Signal) {
-	v.status.wait = model.Waiting{}
+	if _, output := s.(agent.Output); !output {
+		v.status.wait = model.Waiting{}
+	}
 	switch s := s.(type) {
 	case agent.Recorded:
 		v.recorded(s.Event)
@@ -87,12 +90,17 @@ func (v *view) recorded(e event.Event) {
 	case event.Sent:
 		if b.For == string(model.Handoff) {
 			v.info("making room: asking the model what to keep in mind")
+			v.asks("making room: waiting for the model")
+		} else {
+			v.detail(sent(b))
+			v.asks("waiting for the model")
 		}
 	case event.Replied:
 		v.replied(b)
 	case event.Planned:
 		c := b.Plan.Call
-		v.calls[c.ID] = call{tool: c.Tool, label: label(c.Tool, b.Plan.Summary), step: v.turn.steps}
+		v.calls[c.ID] = call{tool: c.Tool, label: label(c.Tool, b.Plan.Summary), step: v.turn.steps, planned: true}
+		v.detail(plan(b.Plan))
 		v.names[c.ID] = v.calls[c.ID].label
 	case event.Decided:
 		v.decided(b)
@@ -118,6 +126,7 @@ func (v *view) recorded(e event.Event) {
 }
 
 func (v *view) typing(d model.Delta) {
+	v.status.heard += size(d)
 	switch d := d.(type) {
 	case model.TextDelta:
 		if v.streams() {
@@ -151,6 +160,7 @@ func (v *view) endReasoning() {
 // replied ends what was streamed, or shows what was not.
 func (v *view) replied(b event.Replied) {
 	v.turn.reply(b)
+	v.status.asked = time.Time{}
 	v.endReasoning()
 	text := b.Message.Text()
 	calls := b.Message.Calls()
@@ -219,7 +229,7 @@ func (v *view) finished(b event.Finished) {
 	if v.o.Quiet {
 		return
 	}
-	mark, colour, text := outcome(c, b.Result)
+	mark, colour, text := outcome(c, b.Result, v.o.Width)
 	v.lines(mark, colour, text)
 	if !c.approved { // who approved it has seen it
 		v.diff(b.Result)
@@ -267,7 +277,7 @@ func (v *view) stopped(at time.Time, b event.Stopped) {
 		v.lines(mark, colour, v.turn.summary(at, b))
 	}
 	v.turn, v.text, v.think, v.shown = turn{}, filter{}, filter{}, 0
-	v.status.running, v.status.told = nil, nil
+	v.status.running, v.status.asked = nil, time.Time{}
 	clear(v.calls)
 }
 
@@ -299,6 +309,11 @@ func (v *view) say(text string) {
 func (v *view) lines(mark string, colour style, text string) {
 	v.fresh()
 	for i, line := range remark(mark, text, v.o.Width) {
+		if i == 0 && v.status.above && v.err == nil {
+			v.status.above = false
+			v.overwrite(v.marked(mark, colour, line))
+			continue
+		}
 		if i == 0 {
 			rest := strings.TrimPrefix(line, mark)
 			v.write(progress, colour, strings.TrimSuffix(line, rest))
@@ -307,6 +322,15 @@ func (v *view) lines(mark string, colour style, text string) {
 		}
 		v.write(progress, normal, line+"\n")
 	}
+}
+
+// marked is the line that begins with mark, coloured.
+func (v *view) marked(mark string, colour style, line string) string {
+	rest := strings.TrimPrefix(line, mark)
+	if mark = strings.TrimSuffix(line, rest); v.o.Color && colour != normal {
+		mark = "\x1b[" + string(colour) + "m" + mark + "\x1b[0m"
+	}
+	return mark + rest
 }
 
 // fresh ends a line that is begun.
@@ -323,7 +347,7 @@ func (v *view) write(to port, st style, s string) {
 		return
 	}
 	v.erase()
-	v.status.above = false
+	v.leave()
 	if v.open != to && v.open != nowhere {
 		v.fresh()
 	}
