@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/decide/prompt"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
@@ -140,7 +142,6 @@ func (a *Agent) squeeze(trigger, hint string, before int) squeeze {
 	}
 	if trigger == session.ByPerson { // who asks for it wants more than what must be
 		q.keep = min(q.keep, prompt.TalkTokens(a.state)/4)
-		q.target = 0
 	}
 	return q
 }
@@ -148,14 +149,15 @@ func (a *Agent) squeeze(trigger, hint string, before int) squeeze {
 // compact makes the next request shorter and records how: first what is repeated,
 // noise or kept elsewhere is left out of results; where that is not enough, the
 // older part of the talk becomes a handoff; where that is not either, the newest
-// results are cut. It reports whether anything was freed; if not, nothing is
-// recorded.
+// results are cut. It reports whether anything was freed; if not, only what asking
+// the model cost is recorded.
 func (a *Agent) compact(ctx context.Context, q squeeze) (bool, error) {
 	b := event.Compacted{Trigger: q.trigger, Hint: q.hint, Through: a.state.Through(), Before: q.before}
-	b.Pruned = a.prune(a.state, q, 0)
-	next := a.after(&b)
 	var found []event.Constrained
-	if b.After > q.target {
+	rough := b
+	rough.Pruned = a.prune(a.state, q, 0, imagined)
+	next := a.after(&rough)
+	if q.trigger == session.ByPerson || rough.After > q.target {
 		if through := prompt.Keep(next, q.keep); through > b.Through {
 			j, err := a.takeNotes(ctx, q, through)
 			if err != nil {
@@ -164,23 +166,37 @@ func (a *Agent) compact(ctx context.Context, q squeeze) (bool, error) {
 			b.Through, b.Notes, b.By, b.Refused, b.Usage, b.Cost = through, j.notes, j.by, j.refused, j.usage, j.cost
 			found = j.found
 			b.Handoff, b.Whole = a.handoff(a.state.Compact(b), q.handoff)
-			next = a.after(&b)
 		}
 	}
+	b.Pruned = a.prune(a.state.Compact(b), q, 0, a.keepText)
+	next = a.after(&b)
 	if b.After > q.must && q.trigger != session.ByPerson {
-		b.Pruned = merged(b.Pruned, a.prune(next, q, q.last))
-		next = a.after(&b)
+		b.Pruned = merged(b.Pruned, a.prune(next, q, q.last, a.keepText))
+		a.after(&b)
 	}
 	if b.After >= q.before {
-		return false, nil
+		return false, a.paid(b)
 	}
-	b.Pruned = still(next, b.Pruned)
 	if err := a.record(b); err != nil {
 		return false, err
 	}
 	a.output = 0
 	return true, a.propose(found)
 }
+
+// paid records what asking the model cost where nothing came of it.
+func (a *Agent) paid(b event.Compacted) error {
+	if b.Usage == (model.Usage{}) && b.Cost == 0 {
+		return nil
+	}
+	return a.record(event.Compacted{
+		Through: a.state.Through(), Trigger: b.Trigger, Hint: b.Hint, Refused: append(b.Refused, "it freed nothing"),
+		Usage: b.Usage, Cost: b.Cost, Before: b.Before, After: b.Before,
+	})
+}
+
+// imagined stores nothing: it is for finding out what storing would come to.
+func imagined(string, string) (string, error) { return "artifact:" + strings.Repeat("0", 64), nil }
 
 // after returns the state after b, and sets what the next request has then.
 func (a *Agent) after(b *event.Compacted) *session.State {
@@ -189,8 +205,8 @@ func (a *Agent) after(b *event.Compacted) *session.State {
 	return next
 }
 
-func (a *Agent) prune(s *session.State, q squeeze, last int) []event.Pruned {
-	return prompt.Prune(s, prompt.Pruning{Tokens: a.tokens(s), Target: q.target, Last: last, Keep: a.keepText})
+func (a *Agent) prune(s *session.State, q squeeze, last int, keep func(name, text string) (string, error)) []event.Pruned {
+	return prompt.Prune(s, prompt.Pruning{Tokens: a.tokens(s), Target: q.target, Last: last, Keep: keep})
 }
 
 // merged returns what was pruned first and then again: of one call both count.
@@ -210,17 +226,6 @@ func merged(first, then []event.Pruned) []event.Pruned {
 		}
 	}
 	return out
-}
-
-// still returns what of pruned is about calls that are in the talk of s.
-func still(s *session.State, pruned []event.Pruned) (kept []event.Pruned) {
-	there := make(map[string]bool)
-	for _, x := range s.Talk() {
-		for _, c := range x.Message.Calls() {
-			there[c.ID] = true
-		}
-	}
-	return slices.DeleteFunc(pruned, func(p event.Pruned) bool { return !there[p.Call] })
 }
 
 // handoff renders what the model will see of what is not in the talk of s any

@@ -20,7 +20,7 @@ const (
 	maxEvidence = 12    // calls or files of one
 	maxAnswered = 32000 // bytes of an answer: more is no summary
 	shortestBan = 3     // bytes of a name that nothing may write
-	copied      = 120   // bytes in a row that a note may share with what it is about
+	copied      = 320   // bytes in a row that a note may share with what it is about
 )
 
 // A Reading is what one answer to a request of Handoff comes to.

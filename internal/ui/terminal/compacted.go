@@ -9,6 +9,9 @@ import (
 // compacted says in a line what a compaction came to.
 func compacted(b event.Compacted) string {
 	text := fmt.Sprintf("compacted: about %s tokens", between(b.Before, b.After))
+	if b.After >= b.Before {
+		return "not compacted: it would have freed nothing"
+	}
 	if b.Handoff == "" {
 		return text + fmt.Sprintf(", %s shortened; belay log shows all", count(len(b.Pruned), "call"))
 	}
