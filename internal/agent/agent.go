@@ -78,6 +78,9 @@ func Open(ctx context.Context, s *session.State, o Options) (*Agent, error) {
 	if err := a.recover(ctx); err != nil {
 		return nil, err
 	}
+	if err := a.heedLast(); err != nil {
+		return nil, err
+	}
 	return a, a.askUnknown(ctx)
 }
 

@@ -26,6 +26,17 @@ func (a *Agent) heed(seq int64, text string) error {
 	return a.record(bodies...)
 }
 
+// heedLast does it for the newest words, where a crash came, or a fork begins,
+// between them and what they forbid.
+func (a *Agent) heedLast() error {
+	talk := a.state.Talk()
+	if len(talk) == 0 || !talk[len(talk)-1].Asked {
+		return nil
+	}
+	said := talk[len(talk)-1].Message
+	return a.heed(said.Seq, said.Text())
+}
+
 // holds reports whether a constraint in those words is in force.
 func (a *Agent) holds(words string) bool {
 	same := func(k event.Constrained) bool {

@@ -9,7 +9,7 @@ import (
 // chinese returns the constraints in a sentence that its Chinese words make. Each
 // is a whole clause: what it is about may stand before or behind what forbids it.
 func chinese(s sentence) (found []span) {
-	if !strings.ContainsFunc(s.text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+	if !strings.ContainsAny(s.text, signs) && !contains(s.text, []string{"一定要", "一律", "都要", "请示", "说一声"}) {
 		return nil
 	}
 	if questions(s) {
@@ -48,6 +48,13 @@ func chinese(s sentence) (found []span) {
 	}
 	return found
 }
+
+// signs are characters of which every constraint has one; most sentences have
+// none.
+const signs = "不别勿禁杜只仅避停必务始保维未没擅私我先"
+
+// heads are the first characters of what forbids.
+const heads = "不请切严禁杜别勿绝永"
 
 // questions reports whether a sentence asks rather than says. A polite request is
 // none.
@@ -225,7 +232,10 @@ func bindsChinese(text string) (Kind, bool) {
 }
 
 func forbidsChinese(text string) (Kind, bool) {
-	for i := range text {
+	for i, r := range text {
+		if !strings.ContainsRune(heads, r) {
+			continue
+		}
 		rest := text[i:]
 		if m := prefix(rest, strong); m != "" {
 			if forbidsStrongly(text[:i], m, rest[len(m):]) {

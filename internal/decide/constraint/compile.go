@@ -62,8 +62,11 @@ func (d deed) bans() (bans []tool.Ban) {
 	if len(d.paths) == 0 && d.does(deleting) && d.anything {
 		add(tool.Ban{Rule: "Edit(**)", Removes: true})
 	}
-	for _, t := range tasks() {
+	for _, t := range tasks {
 		if len(d.commands) == 0 && t.said(d) {
+			for _, c := range t.commands {
+				add(tool.Ban{Rule: "Bash(" + c + ")"})
+			}
 			add(t.bans...)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
@@ -104,7 +105,7 @@ func locate(words, text string) (start, end int, ok bool) {
 		start, end = from+at, from+at+len(want[0])
 		matched := true
 		for _, w := range want[1:] {
-			rest := strings.TrimLeft(text[end:], " \t\r\n")
+			rest := strings.TrimLeftFunc(text[end:], unicode.IsSpace)
 			if len(rest) == len(text[end:]) || !strings.HasPrefix(rest, w) {
 				matched = false
 				break

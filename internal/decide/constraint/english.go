@@ -3,10 +3,15 @@ package constraint
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // english returns the constraints in a sentence that its English words make.
 func english(s sentence) (found []span) {
+	if !strings.ContainsFunc(s.text, func(r rune) bool { return r < utf8.RuneSelf && unicode.IsLetter(r) }) {
+		return nil
+	}
 	words := readWords(s.text)
 	if len(words) == 0 {
 		return nil

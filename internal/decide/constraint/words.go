@@ -3,6 +3,7 @@ package constraint
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A word is one of a sentence, in lower case and without the marks around it.
@@ -36,10 +37,23 @@ func readWords(text string) (words []word) {
 	return words
 }
 
+// dashes end a clause though no blank is beside them.
+var dashes = []string{"—", "–", "，", "：", "（", "）"}
+
+// marks may stand around a word; what closes behind one may end a clause.
+const (
+	openMarks  = "(\"'[{" + string(rune(blank))
+	closeMarks = ".,;:!?)\"'…]}" + string(rune(blank))
+)
+
 // readWord returns what stands between two blanks: a word or, where a clause ends
 // inside it, several.
 func readWord(raw string, at int) (words []word) {
-	for _, dash := range []string{"—", "–", "，", "：", "（", "）"} {
+	ascii := !strings.ContainsFunc(raw, func(r rune) bool { return r >= utf8.RuneSelf })
+	for _, dash := range dashes {
+		if ascii {
+			break
+		}
 		if before, after, ok := strings.Cut(raw, dash); ok {
 			words = readWord(before, at)
 			if n := len(words); n > 0 {
@@ -48,16 +62,19 @@ func readWord(raw string, at int) (words []word) {
 			return append(words, readWord(after, at+len(before)+len(dash))...)
 		}
 	}
-	body := strings.TrimLeft(raw, `("'[{`+string(rune(blank)))
+	body := strings.TrimLeft(raw, openMarks)
 	at += len(raw) - len(body)
-	inner := strings.TrimRight(body, `.,;:!?)"'…]}`+string(rune(blank)))
+	inner := strings.TrimRight(body, closeMarks)
 	if inner == "" {
 		if body == "" {
 			return nil
 		}
 		return []word{{low: string(rune(blank)), start: at, end: at, stop: true}}
 	}
-	low := strings.ToLower(strings.ReplaceAll(inner, "’", "'"))
+	low := strings.ToLower(inner)
+	if !ascii {
+		low = strings.ReplaceAll(low, "’", "'")
+	}
 	stop := strings.ContainsAny(body[len(inner):], ",;:)!?…") || strings.HasSuffix(body, ".")
 	return []word{{low: low, start: at, end: at + len(inner), stop: stop}}
 }

@@ -109,6 +109,12 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 	if rng.IntN(2) == 0 {
 		return event.Stopped{Reason: "error", Detail: "no", Refused: []string{"a", "b"}[rng.IntN(2)], TooLong: rng.IntN(2) == 0}
 	}
+	if bans := []tool.Ban{{Rule: "Edit(api/**)"}}; rng.IntN(2) == 0 && s.Seq() > 1 {
+		if held := s.Constraints(); len(held) > 0 && rng.IntN(3) == 0 {
+			return event.Constrained{ID: held[rng.IntN(len(held))].ID, By: event.ByPerson, Lifted: true}
+		}
+		return event.Constrained{ID: s.NextConstraint(0), Words: "do not", Seq: 1, Bans: bans[:rng.IntN(2)], By: "pattern"}
+	}
 	return event.Stopped{Reason: "end"}
 }
 
