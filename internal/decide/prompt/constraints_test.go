@@ -40,13 +40,13 @@ func TestR304_R305_R310_RedLinesStandInL1AndL2(t *testing.T) {
 	for _, line := range []string{
 		`- k1: "do not touch api/" (stopped: Edit(api/**))`,
 		`- k2: "be kind" (nothing enforces it: keep to it yourself)`,
-		"- n1: a rewrite in one go",
+		"- n1 decision rejected: a rewrite in one go",
 	} {
 		if !strings.Contains(r.System, line) {
 			t.Errorf("L2 lacks %q:\n%s", line, r.System)
 		}
 	}
-	if strings.Contains(r.System, "n2:") {
+	if strings.Contains(r.System, "n2 ") {
 		t.Error("what is stopped is said to be unenforced")
 	}
 	lifted := prompt.Request(fold(t, append(compacted, event.Constrained{ID: "k1", By: event.ByPerson, Lifted: true})...), nil, nil)
