@@ -22,7 +22,7 @@ func (u *UI) Ask(ctx context.Context, schema json.RawMessage, text string) (json
 	var answer string
 	err = u.ask(ctx, form{
 		show: func() {
-			for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+			for _, line := range unflooded(strings.Split(strings.TrimSuffix(text, "\n"), "\n")) {
 				u.view.framed(normal, line)
 			}
 		},

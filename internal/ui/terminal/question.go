@@ -12,7 +12,8 @@ import (
 )
 
 // Approve shows a plan, with all of its parts and the whole preview, and waits
-// for an answer. Signals that come meanwhile are shown after it. Only what was
+// for an answer. Of what is very long it shows an excerpt first; only what was shown
+// in full can be allowed. Signals that come meanwhile are shown after it. Only what was
 // typed after the question was shown answers it. At the end of the input the
 // answer is no. When ctx ends, so does the question, with ctx's error.
 func (u *UI) Approve(ctx context.Context, q agent.Question) (agent.Answer, error) {
@@ -20,12 +21,27 @@ func (u *UI) Approve(ctx context.Context, q agent.Question) (agent.Answer, error
 		return agent.Answer{Reason: "there is nobody to ask"}, nil
 	}
 	var a agent.Answer
+	left := 0 // lines that were not shown
+	rules := rememberable(q.Remember)
 	err := u.ask(ctx, form{
-		show:    func() { u.view.question(q) },
-		choices: func() { u.view.choices(q) },
+		show: func() { left = u.view.question(q, false) },
+		choices: func() {
+			if left > 0 {
+				u.view.excerpted()
+			} else {
+				u.view.choices(q)
+			}
+		},
 		take: func(line string) (ok bool) {
-			a, ok = answerOf(line, q.Remember)
-			return ok
+			a, ok = answerOf(line, rules)
+			if left == 0 || ok && !a.Allow {
+				return ok
+			}
+			if ok || wantsAll(line) {
+				left = u.view.question(q, true)
+				u.drop()
+			}
+			return false
 		},
 	})
 	if ended, ok := errors.AsType[*inputError](err); ok {
@@ -64,9 +80,8 @@ func (u *UI) answer(ctx context.Context, f form) error {
 	if ctx.Err() != nil { // nobody needs to read it any more
 		return context.Cause(ctx)
 	}
-	if u.flush != nil {
-		u.flush()
-	}
+	u.drop()
+	u.view.measure()
 	f.show()
 	for {
 		f.choices()
@@ -85,6 +100,24 @@ func (u *UI) answer(ctx context.Context, f form) error {
 			return nil
 		}
 	}
+}
+
+// drop forgets what was typed before something was shown.
+func (u *UI) drop() {
+	if u.flush != nil {
+		u.flush()
+	}
+}
+
+// wantsAll reports whether line asks for all of a question.
+func wantsAll(line string) bool {
+	word := strings.ToLower(strings.TrimSpace(line))
+	return word == "w" || word == "whole"
+}
+
+// excerpted shows what can be answered while not all was shown.
+func (v *view) excerpted() {
+	v.options("w: show the whole, then decide   n: no   n WHY: no, and why")
 }
 
 // answerOf reads an answer. Only its exact word is a yes, and only what begins
@@ -108,7 +141,9 @@ func answerOf(line string, rules []string) (a agent.Answer, ok bool) {
 	return a, false
 }
 
-func (v *view) question(q agent.Question) {
+// question shows q and returns how many lines and parts of it were left out. Where
+// it is longer than the screen, what is decided about stands last.
+func (v *view) question(q agent.Question, whole bool) (left int) {
 	p := q.Plan
 	preview := p.Preview
 	if q.Action != nil && q.Action.Preview != "" {
@@ -118,19 +153,25 @@ func (v *view) question(q agent.Question) {
 	if strings.HasSuffix(p.Summary, " ...") && p.Summary != preview && len(p.Parts) == 1 && p.Parts[0].Name == preview {
 		title = p.Call.Tool + " do this" // all of it stands below
 	}
-	v.framed(bold, "May "+title+"?")
-	for _, part := range p.Parts {
-		if part.Name == p.Summary || part.Name == preview {
-			part.Name = "" // it stands above or below
-		}
-		v.framed(normal, "  "+strings.TrimSpace(oneLine(describe(part))))
+	if !whole && cells(title) > maxName {
+		title, left = cut(title, maxName), 1
 	}
+	var body []row
 	if preview != "" && preview != p.Summary {
-		v.framed(normal, "")
-		for line := range strings.SplitSeq(strings.TrimSuffix(preview, "\n"), "\n") {
-			v.framed(diffStyle(line), "  "+line)
-		}
-		v.framed(normal, "")
+		body, left = v.body(preview, whole)
+		body = append([]row{{normal, ""}}, append(body, row{normal, ""})...)
+	}
+	parts, fewer := v.parts(p.Parts, func(name string) bool { return name == p.Summary || name == preview }, whole)
+	left += fewer
+	if !v.long(len(body) + len(parts)) {
+		v.framed(bold, "May "+title+"?")
+		v.rows(parts)
+		v.rows(body)
+	} else {
+		v.framed(bold, oneLine(p.Call.Tool)+" is asked for:")
+		v.rows(body)
+		v.framed(bold, "May "+title+"?")
+		v.rows(parts)
 	}
 	for _, r := range q.Why {
 		v.framed(normal, "  "+oneLine(r.Question+" The model: "+r.Answer))
@@ -140,7 +181,14 @@ func (v *view) question(q agent.Question) {
 		if !strings.Contains(why, q.Decision.Rule) {
 			why += " (" + q.Decision.Rule + ")"
 		}
-		v.framed(dim, oneLine(why))
+		v.framed(dim, cut(oneLine(why), maxName))
+	}
+	return left
+}
+
+func (v *view) rows(rows []row) {
+	for _, r := range rows {
+		v.framed(r.style, r.text)
 	}
 }
 
@@ -163,9 +211,13 @@ func reason(q agent.Question) string {
 // can be given.
 func (v *view) choices(q agent.Question) {
 	choices := "y: yes   n: no   n WHY: no, and why"
-	if len(q.Remember) > 0 {
+	rules := rememberable(q.Remember)
+	if len(rules) < len(q.Remember) {
+		v.framed(dim, "always: not offered, since it would take "+count(len(q.Remember), "rule")+" that nobody reads")
+	}
+	if len(rules) > 0 {
 		choices += "   a: always, in this session   s: always, in every project"
-		for _, rule := range q.Remember {
+		for _, rule := range rules {
 			v.framed(dim, oneLine("always: "+rule))
 		}
 	}
@@ -194,14 +246,11 @@ func (v *view) entered() { v.open = nowhere }
 // with the frame.
 func (v *view) framed(st style, text string) {
 	v.fresh()
-	edge, width := string(frame)+" ", v.o.Width-2
-	if v.o.Width < 4 {
-		edge, width = string(frame), max(v.o.Width-1, 1)
+	edge := string(frame) + " "
+	if v.o.Width > 0 && v.o.Width < 4 {
+		edge = string(frame)
 	}
-	if v.o.Width == 0 {
-		edge, width = string(frame)+" ", 1<<30
-	}
-	for _, line := range wrap(text, width) {
+	for _, line := range wrap(text, v.inFrame()) {
 		v.write(progress, bold, edge)
 		v.write(progress, st, line)
 		v.write(progress, normal, "\n")

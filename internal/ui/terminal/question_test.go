@@ -472,7 +472,7 @@ func TestBug_U01_QuestionsFit(t *testing.T) {
 			q := bash
 			q.Plan.Summary, q.Plan.Parts = s, []tool.Part{part(s, effect.Effect{Kind: effect.Read, On: s})}
 			q.Action = &tool.Action{Preview: s}
-			v.question(q)
+			v.question(q, width%2 == 0)
 			v.choices(q)
 			for line := range strings.SplitSeq(b.String(), "\n") {
 				if width > 1 { // a frame and what it frames need two

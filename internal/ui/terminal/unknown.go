@@ -57,10 +57,10 @@ func settledOf(line string) (s event.Settled, ok bool) {
 
 func (v *view) unknown(c session.OpenCall) {
 	p := c.Plan
-	v.framed(bold, "Belay was stopped while "+oneLine(label(p.Call.Tool, p.Summary))+" ran: it may have happened, in whole or in part.")
 	if p.Preview != "" && p.Preview != p.Summary {
-		for line := range strings.SplitSeq(strings.TrimSuffix(p.Preview, "\n"), "\n") {
-			v.framed(normal, "  "+line)
-		}
+		body, _ := v.body(p.Preview, false)
+		v.rows(body)
 	}
+	what := cut(oneLine(label(p.Call.Tool, p.Summary)), maxName)
+	v.framed(bold, "Belay was stopped while "+what+" ran: it may have happened, in whole or in part.")
 }
