@@ -35,7 +35,9 @@ func TestSheetIsTheRequest(t *testing.T) {
 	var sent []byte
 	r := &model.Request{}
 	for range 5000 {
-		switch random.IntN(6) {
+		switch random.IntN(7) {
+		case 6:
+			r.Purpose = model.Purpose(pick("", string(model.Handoff)))
 		case 0:
 			r.System = pick("", "be brief", "be")
 		case 1:

@@ -31,13 +31,13 @@ var ErrOverflow = errors.New("request exceeds the context window")
 // A Request is everything the model sees.
 type Request struct {
 	Model     string          `json:"model"`
+	Purpose   Purpose         `json:"purpose,omitempty"`
 	Effort    string          `json:"effort,omitempty"` // of reasoning: "", low, medium, high
 	Schema    json.RawMessage `json:"schema,omitempty"` // the answer's shape, if one is asked for
 	MaxOutput int             `json:"max_output,omitempty"`
 	System    string          `json:"system"`
 	Tools     []tool.Spec     `json:"tools"`
-	Messages  []Message       `json:"messages"`
-	Purpose   Purpose         `json:"purpose,omitempty"`
+	Messages  []Message       `json:"messages"` // the last, since what is recorded of a request repeats what is before
 
 	Before int                                            `json:"-"` // replies of the session that are not among Messages any more
 	Stable int                                            `json:"-"` // leading messages that the next request repeats: where a cache mark goes

@@ -31,7 +31,7 @@ func (tb *tab) open() {
 func TestR324_TheDemoIsReplayedFrameByFrame(t *testing.T) {
 	tb := openTab(t, demo(t), wide)
 	tb.need("#goal", "The tests fail. Find out why, fix the cause, and prove it.")
-	tb.need("#about", "done", "rehearsed/demo", "1 turn", "8 steps", "12 calls", "2 failed")
+	tb.need("#about", "done", "1 turn", "8 steps", "12 calls", "2 failed", "rehearsed/demo")
 	frames := eval[int](tb, "document.querySelector('#list [role=option]').getAttribute('aria-setsize')*1")
 	if frames < 8+12+2 {
 		t.Errorf("%d frames", frames)

@@ -74,11 +74,11 @@ Decided.Also[] Decided.By Decided.Call Decided.Reason Decided.Remember Decided.V
 Finished.Call Finished.Result.Artifacts[].Type Finished.Result.Confined Finished.Result.Edits[].Inexact Finished.Result.Edits[].Mode
 Finished.Result.Edits[].Path Finished.Result.Edits[].Was Finished.Result.Failure.Kind Finished.Result.Media[].Type Finished.Result.Seen^key Finished.Result.Status Finished.Result.Todo[].State
 Opened.Mode Opened.Model Opened.Parent Opened.Root Opened.Session Opened.Tools[].Effects[] Opened.Tools[].Idempotency Opened.Tools[].Origin Opened.Tools[].Risk Opened.Version
-Packed.Dropped[].Slot Packed.Kept[].Slot
+Packed.Dropped[].Path Packed.Dropped[].Slot Packed.Kept[].Path Packed.Kept[].Slot
 Planned.Plan.Call.ID Planned.Plan.Call.Tool Planned.Plan.Parts[].Effects[].Kind Planned.Plan.Profile
 Replied.Message.From Replied.Message.Parts.Call.Call.ID Replied.Message.Parts.Call.Call.Tool Replied.Message.Parts.CallResult.Call
 Replied.Message.Parts.CallResult.Media[].Type Replied.Message.Parts.Image.Artifact.Type Replied.Message.Role Replied.Stop
-Ruled.Path Sent.Model
+Ruled.Path Sent.For Sent.Model
 Settled.As Settled.By Settled.Call
 Started.Call Started.Waited[].Call Started.Waited[].Effect.Kind Started.Waited[].Held.Kind
 Stopped.Reason Switched.To

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ type row struct {
 	Call   string   `json:"c,omitempty"`  // the call it is about
 	Tool   string   `json:"o,omitempty"`  // of the call
 	Line   string   `json:"l,omitempty"`  // what there is to say in a line
-	Status string   `json:"u,omitempty"`  // of a result, a verdict, a stop
+	Status string   `json:"u,omitempty"`  // of a result, a verdict, a stop; what a request is for
 	Fail   string   `json:"f,omitempty"`  // kind of failure
 	By     string   `json:"b,omitempty"`  // who decided
 	Paths  []string `json:"p,omitempty"`  // files it is about
@@ -83,7 +84,7 @@ func (f *fold) row(e event.Event) row {
 	case event.Packed:
 		r.Step = f.steps + 1
 	case event.Sent:
-		r.Step, r.Bytes, r.Same, r.Model = f.steps+1, b.Bytes, b.Repeats, f.model
+		r.Step, r.Bytes, r.Same, r.Model, r.Status = f.steps+1, b.Bytes, b.Repeats, cmp.Or(b.Model, f.model), b.For
 		r.Of = strings.TrimPrefix(b.Request, handlePrefix)
 	case event.Replied:
 		f.steps++
@@ -114,6 +115,7 @@ func (f *fold) row(e event.Event) row {
 		r.Line, r.Model = b.Why, b.To
 	case event.Compacted:
 		r.Status, r.By = b.Trigger, b.By
+		r.spent(b.Usage, b.Cost)
 	case event.Stopped:
 		f.resting = true
 		r.Status, r.Line = b.Reason, b.Detail
@@ -137,7 +139,7 @@ func (f *fold) replied(r *row, b event.Replied) {
 		f.tools[c.ID] = c.Tool
 		r.Calls = append(r.Calls, asked{c.ID, c.Tool, short(target(c.Args))})
 	}
-	r.Line, r.Status, r.Model, r.Cost = b.Message.Text(), string(b.Stop), b.Message.From, b.Cost
+	r.Line, r.Status, r.Model = b.Message.Text(), string(b.Stop), b.Message.From
 	if strings.TrimSpace(r.Line) == "" {
 		for _, p := range b.Message.Parts {
 			if thought, ok := p.(model.Reasoning); ok && thought.Text != "" {
@@ -146,8 +148,11 @@ func (f *fold) replied(r *row, b event.Replied) {
 			}
 		}
 	}
-	u := b.Usage
-	r.In, r.Cached, r.Out, r.Guess = u.Input+u.Cached+u.CacheWrite, u.Cached, u.Output, u.Estimated
+	r.spent(b.Usage, b.Cost)
+}
+
+func (r *row) spent(u model.Usage, cost int64) {
+	r.In, r.Cached, r.Out, r.Guess, r.Cost = u.Input+u.Cached+u.CacheWrite, u.Cached, u.Output, u.Estimated, cost
 }
 
 func (f *fold) finished(r *row, b event.Finished) {

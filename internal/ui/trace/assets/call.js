@@ -33,11 +33,12 @@ function why(c) {
 /** itemTable lists what was recalled. @param {any[]} items */
 function itemTable(items) {
   return el('table.items', {},
-    el('thead', {}, el('tr', {}, ['Slot', 'Source', 'Score', 'Why'].map(h => el('th', { scope: 'col' }, h)))),
+    el('thead', {}, el('tr', {}, ['Slot', 'Source', 'Score', 'Tokens', 'Why'].map(h => el('th', { scope: 'col' }, h)))),
     el('tbody', {}, items.map(i => {
-      const { slot, source, score, why, text, ...rest } = i;
-      return el('tr', {}, el('td', {}, slot || ''), el('td', {}, source ? code(source) : '', text ? fold('text', () => block(text)) : null, Object.keys(rest).length ? tree(rest) : null),
-        el('td.num', {}, typeof score === 'number' ? score.toFixed(2) : ''), el('td', {}, why || ''));
+      const { slot, source, score, why, text, tokens: n, pinned, out, path, first, last, digest, ...rest } = i;
+      return el('tr', {}, el('td', {}, slot || ''), el('td', {}, source || path ? code(source || path) : '', text ? fold('text', () => block(text)) : null, Object.keys(rest).length ? tree(rest) : null),
+        el('td.num', {}, typeof score === 'number' ? score.toFixed(2) : ''), el('td.num', {}, typeof n === 'number' ? tokens(n) : ''),
+        el('td', {}, why || '', out ? el('p.out', {}, 'left out: ' + out) : null, pinned ? el('span.tag', {}, 'pinned') : null));
     })));
 }
 

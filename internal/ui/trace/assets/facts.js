@@ -36,6 +36,7 @@ const FACTS = {
     section('Rules from here on', pairs(['file', code(b.path || '')], ['digest', b.digest ? code(b.digest.slice(0, 16)) : '']), b.text ? block(b.text) : el('p', {}, 'The file is gone: it no longer applies.')),
     others(b, 'path', 'digest', 'text'),
   ],
+  sent: (b, f) => [section('What was asked for, beside the steps', requestView(f.at)), others(b, 'request', 'repeats')],
   stopped: b => [
     section('Why it ended', el('p', {}, stopReason(b.reason || '')), b.detail ? block(b.detail) : null),
     others(b, 'reason', 'detail'),
@@ -52,7 +53,7 @@ const FACTS = {
   ],
   compacted: b => [
     section('What was dropped, and why', pairs(['stands for', b.through ? `all events up to ${b.through}` : 'no event'], ['set off by', b.trigger], ['asked to keep in mind', b.hint],
-      ['tokens', b.before ? `${tokens(b.before)} before, ${tokens(b.after || 0)} after` : ''], ['judged by', b.by]),
+      ['tokens', b.before ? `${tokens(b.before)} before, ${tokens(b.after || 0)} after` : ''], ['judged by', b.by], ['cost of asking', b.cost ? dollars(b.cost) : ''], ['tokens of asking', b.usage ? `${tokens((b.usage.input || 0) + (b.usage.cached || 0) + (b.usage.cache_write || 0))} in, ${tokens(b.usage.output || 0)} out` : ''], ['refused of what the model wrote', b.refused ? tree(b.refused) : '']),
     rowOf.has(b.through) ? el('p', {}, 'The last of them is ', link(/** @type {number} */ (rowOf.get(b.through))), '.') : null),
     section('What was kept', b.handoff ? block(b.handoff, 'said') : el('p.quiet', {}, 'No handoff.'), b.whole ? artifactView(b.whole) : null),
     section('Judgements', (b.notes || []).map((/** @type {any} */ n) => note(n))),
@@ -60,7 +61,7 @@ const FACTS = {
       const { call: id, text, why, ...rest } = p;
       return el('div.msgcall', {}, callLink(id || ''), ': ', why || '', text ? block(text) : null, Object.keys(rest).length ? tree(rest) : null);
     })),
-    others(b, 'through', 'trigger', 'hint', 'before', 'after', 'by', 'handoff', 'whole', 'notes', 'pruned'),
+    others(b, 'through', 'trigger', 'hint', 'before', 'after', 'by', 'handoff', 'whole', 'notes', 'pruned', 'refused', 'usage', 'cost'),
   ],
   damage: (b, f) => [section('What is missing', el('p.trouble', {}, rows[f.at].x || ''), el('p', {}, 'What follows is intact, as far as it is shown. `belay doctor` says more.'))],
 };

@@ -9,7 +9,7 @@ function head() {
   const last = stops[stops.length - 1];
   const counts = { failed: 0, denied: 0, unknown: 0, interrupted: 0, open: 0, ok: 0 };
   for (const c of calls.values()) counts[outcome(c)]++;
-  const sum = soFar(frameList.length);
+  const [tokensIn, tokensOut, cost] = spent;
   by('goal').replaceChildren(show(first?.l || (rows.length ? 'Nothing was asked' : 'No events yet'), true));
   const end = !last || openTurn(last) ? ['cut', 'not ended'] : last.u === 'end' ? ['ok', 'done'] : ['failed', last.u || ''];
   const parts = [
@@ -19,15 +19,15 @@ function head() {
     counts.denied ? el('span.denied', {}, `${amount(counts.denied)} denied`) : null,
     counts.unknown ? el('span.unknown', {}, `${amount(counts.unknown)} unknown`) : null,
     counts.interrupted ? el('span.interrupted', {}, `${amount(counts.interrupted)} interrupted`) : null,
-    sum.in + sum.out ? `${tokens(sum.in)} tokens in, ${tokens(sum.out)} out` : null,
-    sum.cost ? dollars(sum.cost) : null,
+    tokensIn + tokensOut ? `${tokens(tokensIn)} tokens in, ${tokens(tokensOut)} out` : null,
+    cost ? dollars(cost) : null,
     rows.length ? lasting(rows[rows.length - 1].t - rows[0].t) : null,
     rows.length ? el('time', {}, new Date(rows[0].t).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short', hour12: false })) : null,
     opened?.d ? code(opened.d) : null,
     opened?.l ? code(opened.l) : null,
     code(meta.session),
   ].filter(x => x !== null);
-  by('about').replaceChildren(...parts.map(p => el('span.item', {}, p)));
+  by('about').replaceChildren(...parts.flatMap(p => [el('span.item', {}, p), ' ']));
   notices();
 }
 

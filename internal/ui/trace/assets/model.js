@@ -42,6 +42,7 @@ function grow() {
 function add(i, r) {
   switch (r.k) {
     case 'packed': case 'sent': {
+      if (r.u) break; // not for a step
       const s = openStep || begin(i, r);
       (r.k === 'sent' ? s.sent : s.packed).push(i);
       if (r.d) s.model = r.d;
@@ -72,6 +73,7 @@ function add(i, r) {
     }
   }
   if (r.k === 'opened' || r.k === 'stopped') openStep = null;
+  if (r.k === 'compacted') spent = [spent[0] + (r.i || 0), spent[1] + (r.z || 0), spent[2] + (r.m || 0)];
   frameList.push({ kind: 'fact', at: i, rows: [i] });
   frameOf[i] = frameList.length - 1;
   if (r.k === 'asked' && (!turns.length || rows[frameList[turns[turns.length - 1]].at].n !== r.n)) turns.push(frameList.length - 1);
@@ -202,8 +204,9 @@ function word(f) {
     case 'asked': return { sign: '●', tone: 'user', head: 'You', text: r.l || '' };
     case 'opened': return { sign: '○', tone: 'fact', head: f === frameList[0] ? 'Opened' : 'Resumed', text: [r.d, r.u && 'mode ' + r.u].filter(Boolean).join(', ') };
     case 'ruled': return { sign: '§', tone: 'fact', head: 'Rules', text: r.l || '' };
+    case 'sent': return { sign: '◇', tone: 'model', head: 'Request', text: r.u === 'handoff' ? 'for a handoff, so that the context can be made shorter' : `for ${r.u}` };
     case 'stopped': return { sign: '■', tone: r.u === 'end' ? 'fact' : 'failed', head: r.u === 'end' ? 'Done' : 'Stopped', text: [r.u === 'end' ? '' : r.u, r.l].filter(Boolean).join(': ') };
-    case 'compacted': return { sign: '⇊', tone: 'warn', head: 'Compacted', text: r.u || '' };
+    case 'compacted': return { sign: '⇊', tone: 'warn', head: 'Compacted', text: r.u ? 'set off by ' + r.u : '' };
     case 'constrained': return { sign: '!', tone: 'warn', head: 'Constraint', text: r.l || '' };
     case 'quarantined': return { sign: '⊘', tone: 'failed', head: 'Quarantined', text: r.l || '' };
     case 'switched': return { sign: '⇄', tone: 'warn', head: 'Switched model', text: [r.d, r.l].filter(Boolean).join(': ') };
