@@ -17,7 +17,7 @@ import (
 // Shares of what the model takes, in hundredths.
 const (
 	defaultCompactAt = 80 // the next request has so much: a compaction comes first
-	targetShare      = 50 // what it is to come down to
+	targetShare      = 50 // what it is to come down to; where a compaction comes sooner, less in proportion
 	mustShare        = 75 // of what there was: what is more is cut from the newest calls too
 	keepShare        = 22 // what the newest exchanges may have
 	handoffShare     = 15 // the handoff
@@ -84,10 +84,7 @@ func (a *Agent) makeRoom(ctx context.Context, tokens int) (bool, error) {
 // until the talk has grown since one that freed too little.
 func (a *Agent) full(tokens int) bool {
 	room := a.room()
-	at := a.CompactAt
-	if at == 0 {
-		at = defaultCompactAt
-	}
+	at := a.compactAt()
 	if room == 0 || tokens < share(room, at) || a.futile >= maxFutile {
 		return false
 	}
@@ -106,6 +103,13 @@ func (a *Agent) room() int {
 		room = share(c, 90)
 	}
 	return room
+}
+
+func (a *Agent) compactAt() int {
+	if a.CompactAt == 0 {
+		return defaultCompactAt
+	}
+	return a.CompactAt
 }
 
 func share(n, hundredths int) int { return n * hundredths / 100 }
@@ -135,9 +139,11 @@ func (a *Agent) squeeze(trigger, hint string, before int) squeeze {
 	if room == 0 || trigger == session.ByOverflow && before < room {
 		room = share(before, 90)
 	}
+	sooner := min(100, a.compactAt()*100/defaultCompactAt)
+	keep := share(share(room, keepShare), sooner)
 	q := squeeze{
 		trigger: trigger, hint: hint, before: before,
-		target: share(room, targetShare), keep: share(room, keepShare), last: share(room, keepShare),
+		target: share(share(room, targetShare), sooner), keep: keep, last: keep,
 		must: share(before, mustShare), handoff: min(share(room, handoffShare), maxHandoff), piece: share(room, targetShare),
 	}
 	if trigger == session.ByPerson { // who asks for it wants more than what must be
