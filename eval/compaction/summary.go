@@ -62,6 +62,8 @@ var (
 	passesRE   = regexp.MustCompile(`(?i)(failed|失败).*(passes now|with an and|一起通过|现在通过)`)
 	nextRE     = regexp.MustCompile(`(?i)still to do|what is left|next step|is next|does not export|还没|剩下|下一步`)
 	quotedRE   = regexp.MustCompile("`([^`]+)`")
+	againRE    = regexp.MustCompile(`(?i)do not|not to|again|不要再试`)
+	clauseRE   = regexp.MustCompile(`[.;]\s|[,，。；]`)
 	latinRE    = regexp.MustCompile(`[A-Za-z][\w./-]{3,}`)
 )
 
@@ -84,16 +86,16 @@ func summarise(stretch string) []remark {
 		said := m[2]
 		switch {
 		case attemptRE.MatchString(said) && failed != "":
-			notes = append(notes, remark{Kind: "attempt", Text: clip(said), Evidence: []string{failed}, Error: clip(reasonOf(said)), Forbids: attempts(said)})
+			notes = append(notes, remark{Kind: "attempt", Text: gist(said) + leftOut(said), Evidence: []string{failed}, Error: clipped(reasonOf(said), 100), Forbids: attempts(said)})
 		case decisionRE.MatchString(said) && rejectRE.MatchString(said):
-			notes = append(notes, remark{Kind: "decision", Status: "rejected", Text: clip(said), Forbids: names(said)})
+			notes = append(notes, remark{Kind: "decision", Status: "rejected", Text: gist(said), Forbids: names(said)})
 		case decisionRE.MatchString(said):
-			notes = append(notes, remark{Kind: "decision", Status: "accepted", Text: clip(said)})
+			notes = append(notes, remark{Kind: "decision", Status: "accepted", Text: gist(said)})
 		case passesRE.MatchString(said) && won != "":
-			notes = append(notes, remark{Kind: "milestone", Text: clip(said), Evidence: []string{won}})
+			notes = append(notes, remark{Kind: "milestone", Text: gist(said), Evidence: []string{won}})
 		}
 		if nextRE.MatchString(said) {
-			notes = append(notes, remark{Kind: "next", Text: clip(said)})
+			notes = append(notes, remark{Kind: "next", Text: clipped(nextOf(said), 100)})
 		}
 	}
 	for i := range notes { // the schema wants lists
@@ -109,8 +111,27 @@ func summarise(stretch string) []remark {
 	return notes
 }
 
-func clip(s string) string {
-	const most = 390
+// gist says in fewer words what was said: without its label, its first two clauses,
+// each short. A record that copies is not taken.
+func gist(said string) string {
+	for _, label := range []*regexp.Regexp{attemptRE, decisionRE} {
+		if at := label.FindStringIndex(said); at != nil {
+			said = strings.TrimSpace(said[at[1]:])
+		}
+	}
+	var kept []string
+	for _, clause := range clauseRE.Split(said, -1) {
+		if clause = strings.TrimSpace(clause); clause != "" && len(kept) < 2 {
+			kept = append(kept, clipped(clause, 100))
+		}
+	}
+	return strings.Join(kept, " -- ")
+}
+
+func clip(s string) string { return clipped(s, 390) }
+
+// clipped returns at most so many bytes of s, whole characters.
+func clipped(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
@@ -119,6 +140,24 @@ func clip(s string) string {
 		cut--
 	}
 	return s[:cut]
+}
+
+// nextOf returns the clause of what was said that says what is left.
+func nextOf(said string) string {
+	for _, clause := range endRE.Split(said, -1) {
+		if nextRE.MatchString(clause) {
+			return strings.TrimSpace(clause)
+		}
+	}
+	return said
+}
+
+// leftOut says of an attempt that it is not to be made again, if that was said.
+func leftOut(said string) string {
+	if againRE.MatchString(said) {
+		return " (not to be tried again; 不要再试)"
+	}
+	return ""
 }
 
 // reasonOf returns the words after the colon that say why.
