@@ -47,8 +47,10 @@ const maxFound = 32
 func Find(text string) []Constraint {
 	var found []span
 	for _, s := range sentences(mask(text)) {
-		found = append(found, english(s)...)
-		found = append(found, chinese(s)...)
+		for _, f := range append(english(s), chinese(s)...) {
+			f.start = topicStart(text, s.start, f)
+			found = append(found, f)
+		}
 	}
 	slices.SortStableFunc(found, func(a, b span) int { return a.start - b.start })
 	var out []Constraint

@@ -64,6 +64,10 @@ func (d *deed) take(words string) {
 	for _, t := range tokens(words) {
 		switch {
 		case t.quoted && strings.ContainsAny(t.text, " ") && !strings.HasPrefix(t.text, "/"):
+			if t.isCode() {
+				d.names = append(d.names, t.text)
+				break
+			}
 			d.commands = append(d.commands, t.text)
 		case looksLikePath(t.text) || t.dir:
 			if g := globOf(t.text, t.dir); g != "" {
@@ -73,7 +77,7 @@ func (d *deed) take(words string) {
 			if c := t.program(); c != "" {
 				d.commands = append(d.commands, c)
 			}
-		case t.quoted && isSymbol(t.text) && !isPlain(strings.ToLower(t.text)), isPackage(t.text):
+		case t.quoted && isSymbol(t.text) && !isPlain(strings.ToLower(t.text)), isPackage(t.text), t.isAdded():
 			d.names = append(d.names, t.text)
 		}
 		if t.part && !isGeneral(t.before) {

@@ -83,7 +83,27 @@ func (s *Subject) adds(name string, t tool.Spec, part tool.Part) bool {
 	if onlyPaths(t) || part.Name == "" || !strings.Contains(said, part.Name) || strings.Contains(said, "<<") { // what a command is given to read is not in its part
 		return mentions(said, name) > 0
 	}
+	if redirects(part) {
+		return s.writes(name)
+	}
 	return runsName(part, name)
+}
+
+// redirects reports whether part is a file that output of a command goes to.
+func redirects(part tool.Part) bool {
+	return strings.HasPrefix(strings.TrimLeft(part.Name, "0123456789&"), ">")
+}
+
+// writes reports whether a command of the call does nothing but write words that
+// have a name: where the call has a redirection, they may go there.
+func (s *Subject) writes(name string) bool {
+	if s.action == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.action.Parts, func(part tool.Part) bool {
+		words, _ := split(part.Name)
+		return len(words) > 1 && slices.Contains([]string{"echo", "printf"}, base(words[0])) && mentions(part.Name, name) > 0
+	})
 }
 
 // leaves appends every string in v, a JSON value.
@@ -155,8 +175,9 @@ func isPath(text string, part tool.Part) bool {
 	return false
 }
 
-// mentions returns how often text has name as a whole: with no letter, digit,
-// underscore or hyphen beside it, in any case. Of a name of several words, such as
+// mentions returns how often text has name, in any case, as itself or as a part of
+// the name of a package: "redis" is in "go-redis" and "sqlite" in "go-sqlite3", but
+// "redis" is not in "redisson" or "my_redis". Of a name of several words, such as
 // "drop table", any white space may be between them.
 func mentions(text, name string) int {
 	text, name = fold(text), fold(name)
@@ -174,8 +195,12 @@ func mentions(text, name string) int {
 		at += from
 		from = at + len(name)
 		before, _ := utf8.DecodeLastRuneInString(text[:at])
-		after, _ := utf8.DecodeRuneInString(text[from:])
-		if !(ofName(before) && ofName(first)) && !(ofName(after) && ofName(last)) {
+		after := text[from:]
+		if !unicode.IsDigit(last) {
+			after = strings.TrimLeft(after, "0123456789") // a version
+		}
+		next, _ := utf8.DecodeRuneInString(after)
+		if !(ofName(before) && ofName(first)) && !(ofName(next) && ofName(last)) {
 			n++
 		}
 	}
@@ -186,8 +211,8 @@ func fold(text string) string {
 	return strings.ToLower(strings.Join(strings.Fields(text), " "))
 }
 
-// ofName reports whether r is of a name. Chinese stands beside one without a
-// blank.
+// ofName reports whether r is of a name, in which hyphens part words. Chinese
+// stands beside one without a blank.
 func ofName(r rune) bool {
-	return r == '_' || r == '-' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.Is(unicode.Han, r)
+	return r == '_' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.Is(unicode.Han, r)
 }
