@@ -2,6 +2,7 @@ package compaction
 
 import (
 	"context"
+	"regexp"
 
 	"github.com/belay-agent/belay/internal/decide/session"
 	"github.com/belay-agent/belay/internal/world/journal"
@@ -31,6 +32,10 @@ type View struct {
 	Went           string   `json:"went"`         // how its turn ended, "" if well
 }
 
+// liftedRE knows the lines that say of a constraint that it holds no more: in them
+// it is not kept.
+var liftedRE = regexp.MustCompile(`(?mi)^.*\blifted\b.*$`)
+
 // judge holds a look against the labels, the workspace and what was seen without a
 // compaction.
 func (l look) judge(ctx context.Context, name string, labels labels, full look) (View, error) {
@@ -47,7 +52,7 @@ func (l look) judge(ctx context.Context, name string, labels labels, full look) 
 	for _, err := range l.refused {
 		v.Refused = append(v.Refused, err.Error())
 	}
-	text := rendered(l.request)
+	text := liftedRE.ReplaceAllString(rendered(l.request), "")
 	for _, f := range labels.Facts {
 		seen := f.Near.in(text)
 		switch {
