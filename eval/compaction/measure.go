@@ -192,11 +192,14 @@ func (b bench) once(ctx context.Context, p place) (look, error) {
 	return seen.plus(before), err
 }
 
-// pressed has the model go on in a window that the session fills to a little over
-// what a compaction is made at.
+// leastRoom is how many tokens of input a model takes at least.
+const leastRoom = 12_000
+
+// pressed has a model go on that takes half of what the session has come to: it
+// must be compacted before the first request, to a handoff that has little room.
 func (b bench) pressed(ctx context.Context, p place, tokens int) (look, error) {
-	small := 8192
-	for prompt.Limit(rehearsed(small))*82/100 < tokens {
+	small := leastRoom
+	for prompt.Limit(rehearsed(small)) < max(tokens/2, leastRoom) {
 		small += 512
 	}
 	return b.goOn(ctx, p, small)
