@@ -116,6 +116,7 @@ Without a command it is an interactive session in this directory.`,
 		s.versionCommand(),
 	)
 	checkCompletion(root)
+	s.complete(root)
 	return root
 }
 
