@@ -198,7 +198,7 @@ func (s source) checkOutside(imported string, report func(string, ...any)) {
 	own := modules[s.pkg]
 	switch {
 	case (pure(s.pkg) || loop) && slices.Contains(strings.Fields(impure), imported),
-		pure(s.pkg) && under(imported, "sync"):
+		pure(s.pkg) && under(imported, "sync/atomic"):
 		report("%s may not import %s", s.pkg, imported)
 	case imported == "os/exec" && !under(s.pkg, "world/process"):
 		report("only world/process starts programs")
@@ -233,6 +233,8 @@ func (s source) checkUses(report func(string, ...any)) {
 			switch from := names[x.Name]; {
 			case from == "time" && pure(s.pkg) && slices.Contains(strings.Fields(clock), n.Sel.Name):
 				report("%s may not use time.%s", s.pkg, n.Sel.Name)
+			case from == "sync" && pure(s.pkg) && n.Sel.Name != "OnceValue": // which makes a constant when it is first needed
+				report("%s may not use sync.%s", s.pkg, n.Sel.Name)
 			case slices.Contains([]string{"os", "syscall", "golang.org/x/sys/unix"}, from) && !under(s.pkg, "world/process") &&
 				slices.Contains([]string{"StartProcess", "Exec", "ForkExec"}, n.Sel.Name):
 				report("only world/process starts programs")
@@ -278,6 +280,7 @@ func TestLayersAreTold(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"internal/agent/a.go", `import "` + internal + `decide/policy"; import "sync"; import "time"; var _ = time.Now; func f() { go f() }`, ""},
 		{"internal/decide/policy/a.go", `import "github.com/bmatcuk/doublestar/v4"; import "path"; import "time"; var _ time.Time`, ""},
+		{"internal/decide/task/a.go", `import "sync"; var a = sync.OnceValue(func() int { return 1 })`, ""},
 		{"internal/world/process/a.go", `import "os/exec"; import "os"; var _ = os.StartProcess`, ""},
 		{"internal/decide/policy/a_test.go", `import "os/exec"; import "` + internal + `cli"`, ""},
 		{"internal/contract/tool/tooltest/a.go", `import "os"; import "sync"; import "time"; import "github.com/google/go-cmp/cmp"; var _ = time.Now`, ""},
@@ -298,6 +301,7 @@ func TestLayersAreTold(t *testing.T) {
 		{"internal/decide/shell/a.go", `import f "path/filepath"`, "decide/shell may not import path/filepath"},
 		{"internal/decide/secret/a.go", `import _ "math/rand/v2"`, "decide/secret may not import math/rand/v2"},
 		{"internal/decide/undo/a.go", `import "sync/atomic"`, "decide/undo may not import sync/atomic"},
+		{"internal/contract/tool/a.go", `import "sync"; var a sync.Mutex`, "contract/tool may not use sync.Mutex"},
 		{"internal/agent/a.go", `import "crypto/rand"`, "agent may not import crypto/rand"},
 		{"internal/agent/a.go", `import "log/slog"`, "agent may not import log/slog"},
 		{"internal/contract/event/a.go", `import "time"; var t = time.Now()`, "contract/event may not use time.Now"},

@@ -3,7 +3,6 @@ package loop
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -31,7 +30,7 @@ func compact(args json.RawMessage) []byte {
 
 // timeRE finds what differs between two runs of one command that found the same:
 // durations, times of day and dates, and the handles of outputs that hold them.
-var timeRE = regexp.MustCompile(`\b\d+(?:\.\d+)?\s?(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?)\b|\b(?:\d+m)?\d+(?:\.\d+)?s\b|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?\b|\bartifact:[0-9a-f]+\b`)
+var timeRE = later(`\b\d+(?:\.\d+)?\s?(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?)\b|\b(?:\d+m)?\d+(?:\.\d+)?s\b|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?\b|\bartifact:[0-9a-f]+\b`)
 
 // sameText compares line by line, so that only lines that differ are searched for
 // times.
@@ -44,7 +43,7 @@ func sameText(a, b string) bool {
 		var also bool
 		one, a, more = strings.Cut(a, "\n")
 		other, b, also = strings.Cut(b, "\n")
-		if more != also || one != other && timeRE.ReplaceAllString(one, "#") != timeRE.ReplaceAllString(other, "#") {
+		if more != also || one != other && timeRE().ReplaceAllString(one, "#") != timeRE().ReplaceAllString(other, "#") {
 			return false
 		}
 	}

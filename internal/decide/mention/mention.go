@@ -126,7 +126,7 @@ func take(rest string) candidate {
 			return candidate{}
 		}
 		c := candidate{text: inside[:end], quoted: true, size: len(q.open) + end + len(q.close)}
-		c.lines = linesRE.FindString(rest[c.size:])
+		c.lines = linesRE().FindString(rest[c.size:])
 		c.size += len(c.lines)
 		return c
 	}

@@ -1,7 +1,6 @@
 package mention
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,18 +12,18 @@ const maxCuts = 64
 
 // linesRE is a range of lines behind a path, as editors, compilers and GitHub
 // write it: ":10", ":10-20", ":10:5", "#L10", "#L10-L20".
-var linesRE = regexp.MustCompile(`^(?::(\d{1,7})(?:-(\d{1,7})|:\d{1,7})?|#L(\d{1,7})(?:-L?(\d{1,7}))?)`)
+var linesRE = later(`^(?::(\d{1,7})(?:-(\d{1,7})|:\d{1,7})?|#L(\d{1,7})(?:-L?(\d{1,7}))?)`)
 
 // lastRE finds where a path ends that is followed by lines.
-var lastRE = regexp.MustCompile(`(?::\d{1,7}(?:-\d{1,7}|:\d{1,7})?|#L\d{1,7}(?:-L?\d{1,7})?)$`)
+var lastRE = later(`(?::\d{1,7}(?:-\d{1,7}|:\d{1,7})?|#L\d{1,7}(?:-L?\d{1,7})?)$`)
 
 // ranged parts a path from the lines behind it; first is 0 if there are none.
 func ranged(s string) (path string, first, last int) {
-	span := lastRE.FindStringIndex(s)
+	span := lastRE().FindStringIndex(s)
 	if span == nil || span[0] == 0 {
 		return s, 0, 0
 	}
-	m := linesRE.FindStringSubmatch(s[span[0]:])
+	m := linesRE().FindStringSubmatch(s[span[0]:])
 	for _, n := range m[1:] {
 		switch v, _ := strconv.Atoi(n); {
 		case v == 0:

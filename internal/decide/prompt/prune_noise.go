@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -13,22 +12,22 @@ import (
 
 var (
 	// escapeRE is what a terminal obeys: control sequences, titles and the like.
-	escapeRE = regexp.MustCompile(`\x1b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])`)
+	escapeRE = later(`\x1b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])`)
 
 	// base64RE is a run that no words are: whole lines of it, or one long one.
-	base64RE = regexp.MustCompile(`(?:[A-Za-z0-9+/]{60,}={0,2}\r?\n){4,}[A-Za-z0-9+/]*={0,2}|[A-Za-z0-9+/]{400,}={0,2}`)
+	base64RE = later(`(?:[A-Za-z0-9+/]{60,}={0,2}\r?\n){4,}[A-Za-z0-9+/]*={0,2}|[A-Za-z0-9+/]{400,}={0,2}`)
 
 	// frameRE is a line that says where something happened.
-	frameRE = regexp.MustCompile(`(?m)^.*[\w./-]+\.[A-Za-z]{1,5}["']?[:(, ]+(?:line )?\d+.*$`)
+	frameRE = later(`(?m)^.*[\w./-]+\.[A-Za-z]{1,5}["']?[:(, ]+(?:line )?\d+.*$`)
 )
 
 // withoutNoise returns text without what no reader needs: escape sequences and
 // encoded bytes.
 func withoutNoise(text string) string {
 	if strings.Contains(text, "\x1b") {
-		text = escapeRE.ReplaceAllString(text, "")
+		text = escapeRE().ReplaceAllString(text, "")
 	}
-	return base64RE.ReplaceAllStringFunc(text, func(run string) string {
+	return base64RE().ReplaceAllStringFunc(text, func(run string) string {
 		if !mixed(run) {
 			return run
 		}
@@ -64,7 +63,7 @@ func failures(run session.Run, text string) string {
 		fmt.Fprintf(&b, "\n  and %d more", run.More)
 	}
 	said := make(map[string]bool)
-	for _, frame := range frameRE.FindAllString(text, 200) {
+	for _, frame := range frameRE().FindAllString(text, 200) {
 		frame = clipped(strings.TrimSpace(frame), 200)
 		if said[frame] || len(said) == maxFrames || strings.Contains(b.String(), frame) {
 			continue

@@ -34,16 +34,16 @@ func QueryFor(s *session.State) recall.Query {
 // mentioned finds what may name a file, in the first group, or a symbol: what is
 // written as code, called, or has capitals or low lines within. Whether there is
 // such a thing the repository knows.
-const mentioned = `((?:[\w.\-]+/)+[\w.\-]*\w|\w[\w.\-]*\.[A-Za-z]\w{0,5}\b)` +
+var mentioned = later(`((?:[\w.\-]+/)+[\w.\-]*\w|\w[\w.\-]*\.[A-Za-z]\w{0,5}\b)` +
 	"|`([A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)?)`" +
 	`|\b([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)\(` +
-	`|\b([a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Za-z]+_\w+)\b`
+	`|\b([a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Za-z]+_\w+)\b`)
 
 // mentions returns what words seem to name, once each, in their order. What is
 // named by an @ is left out: of that the model is told by itself.
 func mentions(words string) []string {
 	var names []string
-	for _, m := range regexp.MustCompile(mentioned).FindAllStringSubmatchIndex(words, -1) {
+	for _, m := range mentioned().FindAllStringSubmatchIndex(words, -1) {
 		if m[0] > 0 && words[m[0]-1] == '@' {
 			continue
 		}
@@ -60,7 +60,7 @@ func mentions(words string) []string {
 }
 
 // A place in an output: "a/b.go:12", as most tools write it, or as Python does.
-const placed = `([\w.\-/\\]*[\w\-]\.[A-Za-z]\w{0,5}):(\d{1,6})\b|File "([^"\n]+)", line (\d{1,6})`
+var placed = later(`([\w.\-/\\]*[\w\-]\.[A-Za-z]\w{0,5}):(\d{1,6})\b|File "([^"\n]+)", line (\d{1,6})`)
 
 // spots returns where a failure points to: the cases first, as the tool that read
 // the output found them, then what else the text names, such as a stack.
@@ -84,7 +84,7 @@ func spots(v verdict, text, root string) []recall.Spot {
 			add(p.File, p.Line, "does not build")
 		}
 	}
-	at := regexp.MustCompile(placed)
+	at := placed()
 	for _, r := range lists {
 		for _, c := range append(slices.Clone(r.Failing), r.Problems...) {
 			places(at, c.Message, "in the message of a failure", add)

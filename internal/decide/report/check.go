@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/tool"
@@ -11,8 +10,8 @@ import (
 // Commands that test, and commands that build or lint, by their first words. What
 // is not here is still a check where its output was recognised.
 var (
-	testRE  = regexp.MustCompile(`^(?:go test|gotestsum|pytest|tox|nox|python3? -m (?:pytest|unittest)|(?:npm|yarn|pnpm|bun) (?:run )?test|npx (?:jest|vitest|mocha|playwright test)|jest|vitest|mocha|cargo (?:test|nextest)|mvn .*\b(?:test|verify)\b|\./gradlew .*\b(?:test|check)\b|gradle .*\b(?:test|check)\b|ctest|make (?:test|check)|dotnet test|rspec|bundle exec rspec|phpunit|mix test|swift test|bazel test|deno test|(?:(?:ba)?sh |\./)\S*\btests?(?:\.sh)?)\b`)
-	buildRE = regexp.MustCompile(`^(?:go (?:build|vet|install)|staticcheck|golangci-lint|cargo (?:build|check|clippy)|(?:npm|yarn|pnpm|bun) (?:run )?(?:build|lint|typecheck)|(?:npx )?(?:tsc|eslint)|mvn .*\b(?:compile|package)\b|(?:\./)?gradlew? .*\b(?:build|assemble)\b|make(?: all| build)?$|cmake --build|ninja|dotnet build|gcc|g\+\+|clang|cc|ruff|mypy|flake8|bazel build|swift build)\b`)
+	testRE  = later(`^(?:go test|gotestsum|pytest|tox|nox|python3? -m (?:pytest|unittest)|(?:npm|yarn|pnpm|bun) (?:run )?test|npx (?:jest|vitest|mocha|playwright test)|jest|vitest|mocha|cargo (?:test|nextest)|mvn .*\b(?:test|verify)\b|\./gradlew .*\b(?:test|check)\b|gradle .*\b(?:test|check)\b|ctest|make (?:test|check)|dotnet test|rspec|bundle exec rspec|phpunit|mix test|swift test|bazel test|deno test|(?:(?:ba)?sh |\./)\S*\btests?(?:\.sh)?)\b`)
+	buildRE = later(`^(?:go (?:build|vet|install)|staticcheck|golangci-lint|cargo (?:build|check|clippy)|(?:npm|yarn|pnpm|bun) (?:run )?(?:build|lint|typecheck)|(?:npx )?(?:tsc|eslint)|mvn .*\b(?:compile|package)\b|(?:\./)?gradlew? .*\b(?:build|assemble)\b|make(?: all| build)?$|cmake --build|ninja|dotnet build|gcc|g\+\+|clang|cc|ruff|mypy|flake8|bazel build|swift build)\b`)
 )
 
 // A ran is what the data of a command's or a test's result holds.
@@ -114,9 +113,9 @@ func (c *Check) add(n *counts) {
 func kindOf(line string) (kind string) {
 	for _, command := range commands(line) {
 		switch {
-		case testRE.MatchString(command):
+		case testRE().MatchString(command):
 			kind = "test"
-		case buildRE.MatchString(command):
+		case buildRE().MatchString(command):
 			kind = "build"
 		}
 	}
@@ -124,13 +123,13 @@ func kindOf(line string) (kind string) {
 }
 
 // showRE is the beginning of a command that prints what others said.
-var showRE = regexp.MustCompile(`^(?:cat|head|tail|less|more|grep|rg|sed|awk|echo|printf|git|find|ls|wc|sort|uniq|cut|diff|jq|exit|true|gh|curl)\b`)
+var showRE = later(`^(?:cat|head|tail|less|more|grep|rg|sed|awk|echo|printf|git|find|ls|wc|sort|uniq|cut|diff|jq|exit|true|gh|curl)\b`)
 
 // shows reports whether a line does nothing but show what is there, such as the
 // log of tests that ran some other time.
 func shows(line string) bool {
 	for _, command := range commands(line) {
-		if !showRE.MatchString(command) {
+		if !showRE().MatchString(command) {
 			return false
 		}
 	}
@@ -145,16 +144,16 @@ func last(line string) bool {
 }
 
 var (
-	betweenRE = regexp.MustCompile(`&&|\|\||[;\n]`)
-	beforeRE  = regexp.MustCompile(`^(?:\w+=\S* |time |env |timeout \S+ |cd \S+ )*`)
+	betweenRE = later(`&&|\|\||[;\n]`)
+	beforeRE  = later(`^(?:\w+=\S* |time |env |timeout \S+ |cd \S+ )*`)
 )
 
 // commands cuts a line roughly, as a person would read it: it only has to find
 // the names of programs.
 func commands(line string) (all []string) {
-	for _, part := range betweenRE.Split(line, -1) {
+	for _, part := range betweenRE().Split(line, -1) {
 		part, _, _ = strings.Cut(part, "|")
-		part = beforeRE.ReplaceAllString(oneLine(part), "")
+		part = beforeRE().ReplaceAllString(oneLine(part), "")
 		if part != "" {
 			all = append(all, part)
 		}

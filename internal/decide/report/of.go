@@ -143,7 +143,7 @@ func (r *Report) changed(path string) bool {
 // or other tests.
 func (l *Log) asksForTests(n *net) bool {
 	return slices.ContainsFunc(n.steps, func(s *step) bool {
-		return askedRE.MatchString(strings.Join(l.turns[s.turn].words, "\n"))
+		return askedRE().MatchString(strings.Join(l.turns[s.turn].words, "\n"))
 	})
 }
 

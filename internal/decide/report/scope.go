@@ -2,7 +2,6 @@ package report
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,10 +10,10 @@ import (
 )
 
 // everywhereRE is found in words that put no bounds to where something changes.
-var everywhereRE = regexp.MustCompile(`(?i)\b(?:everywhere|all (?:the )?(?:files|packages|callers|uses|usages|occurrences)|every (?:file|package|caller|use)|whole (?:repo|repository|project|code ?base)|across the|codebase)\b|所有|整个|全部|到处|全局`)
+var everywhereRE = later(`(?i)\b(?:everywhere|all (?:the )?(?:files|packages|callers|uses|usages|occurrences)|every (?:file|package|caller|use)|whole (?:repo|repository|project|code ?base)|across the|codebase)\b|所有|整个|全部|到处|全局`)
 
 // sourceRE is the end of a name that is a file's, whether or not it is known.
-var sourceRE = regexp.MustCompile(`\.(?:go|py|pyi|js|jsx|mjs|cjs|ts|tsx|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|sql|md|txt|rst|json|ya?ml|toml|ini|cfg|xml|html|css|scss|proto|mod|lock|vue|svelte)$`)
+var sourceRE = later(`\.(?:go|py|pyi|js|jsx|mjs|cjs|ts|tsx|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|sql|md|txt|rst|json|ya?ml|toml|ini|cfg|xml|html|css|scss|proto|mod|lock|vue|svelte)$`)
 
 // named returns the paths in what the user said and mentioned, and in the todo
 // list, given the files that the session knows. It is nil if the user's words name
@@ -22,7 +21,7 @@ var sourceRE = regexp.MustCompile(`\.(?:go|py|pyi|js|jsx|mjs|cjs|ts|tsx|rs|java|
 // names what is to be proved, and not where to change what.
 func named(t turn, known []string) []string {
 	words := strings.Join(t.words, "\n")
-	if everywhereRE.MatchString(words) {
+	if everywhereRE().MatchString(words) {
 		return nil
 	}
 	var names []string
@@ -88,7 +87,7 @@ func isPath(word string, known []string) bool {
 		return true
 	}
 	product := unicode.IsUpper([]rune(word)[0]) && strings.HasSuffix(word, ".js") // Node.js and its like
-	return sourceRE.MatchString(word) && !product
+	return sourceRE().MatchString(word) && !product
 }
 
 // leads reports whether name, which may leave out the directories above it, is

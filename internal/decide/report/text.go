@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -89,7 +88,7 @@ func (r Report) Quote() (Line, bool) {
 }
 
 // passRE finds where an answer speaks of tests that pass.
-var passRE = regexp.MustCompile(`(?i)\btests? (?:(?:now|all|still|do|suite|cases?|also|then) )*(?:pass(?:es|ed|ing)?|(?:is|are) (?:passing|green)|succeed(?:s|ed)?)\b|测试(?:已经?|都|也|全部|均|现在)*通过`)
+var passRE = later(`(?i)\btests? (?:(?:now|all|still|do|suite|cases?|also|then) )*(?:pass(?:es|ed|ing)?|(?:is|are) (?:passing|green)|succeed(?:s|ed)?)\b|测试(?:已经?|都|也|全部|均|现在)*通过`)
 
 // overclaimed reports whether the model speaks of tests that pass where files
 // changed and no test ended well after that.
@@ -97,7 +96,7 @@ func (r Report) overclaimed() bool {
 	proved := slices.ContainsFunc(r.Checks, func(c Check) bool {
 		return c.Current && c.Kind == "test" && (c.Outcome == passed || c.Outcome == untold)
 	})
-	return len(r.Changes) > 0 && !proved && passRE.MatchString(r.Answer)
+	return len(r.Changes) > 0 && !proved && passRE().MatchString(r.Answer)
 }
 
 func (c Change) line() string {

@@ -3,30 +3,29 @@ package report
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // testFileRE finds names of files that hold tests.
-var testFileRE = regexp.MustCompile(`(?:_test\.\w+|(?:^|/)test_[^/]*\.py|\.(?:test|spec)\.\w+|(?:Test|Tests|IT)\.(?:java|kt|cs)|_spec\.rb)$|(?:^|/)(?:tests?|__tests__|spec)/`)
+var testFileRE = later(`(?:_test\.\w+|(?:^|/)test_[^/]*\.py|\.(?:test|spec)\.\w+|(?:Test|Tests|IT)\.(?:java|kt|cs)|_spec\.rb)$|(?:^|/)(?:tests?|__tests__|spec)/`)
 
-func isTest(file string) bool { return testFileRE.MatchString(file) }
+func isTest(file string) bool { return testFileRE().MatchString(file) }
 
-var subjectRE = regexp.MustCompile(`^test_|_test$|\.(?:test|spec)$|(?:Tests|Test)$|_spec$`)
+var subjectRE = later(`^test_|_test$|\.(?:test|spec)$|(?:Tests|Test)$|_spec$`)
 
 // subject is what a test and what it tests are both called.
 func subject(file string) string {
 	stem := strings.TrimSuffix(path.Base(file), path.Ext(file))
-	return subjectRE.ReplaceAllString(stem, "") + path.Ext(file)
+	return subjectRE().ReplaceAllString(stem, "") + path.Ext(file)
 }
 
 // By the text alone: where a test begins, what skips one, and what asserts.
 var (
-	caseRE   = regexp.MustCompile("(?m)^func ((?:Test|Fuzz)\\w*)\\(|^\\s*(?:async )?def (test\\w*)|\\b(?:it|test)(?:\\.\\w+)?\\(\\s*['\"`]([^'\"`\n]+)|@Test\\b[^{;]*?\\b(?:void|fun)\\s+(\\w+)|#\\[(?:\\w+::)?test\\][^{;]*?\\bfn (\\w+)")
-	skipRE   = regexp.MustCompile(`(?m)\bt\.Skip(?:f|Now)?\(|@pytest\.mark\.(?:skip|xfail)|\bpytest\.skip\(|@unittest\.skip|\b(?:it|test|describe)\.(?:skip|todo)\(|\bx(?:it|describe|test)\(|#\[ignore|@Ignore\b|@Disabled\b|^//go:build ignore`)
-	assertRE = regexp.MustCompile(`\bt\.(?:Error|Fatal|Fail)|\bassert|\bexpect\(|\brequire\.|\b(?:EXPECT|ASSERT)_|\bcmp\.Diff|\.should\b`)
-	askedRE  = regexp.MustCompile(`(?i)\b(?:delete|remove|drop|skip|disable|rewrite|rename|replace|merge|simplify|clean|move)\w*\b[^.\n]*\btests?\b|(?:删|移除|跳过|去掉|重写|禁用|合并|简化|重命名)[^。\n]*测试|测试[^。\n]*(?:删|移除|跳过|去掉|重写|禁用|合并|简化|重命名)`)
+	caseRE   = later("(?m)^func ((?:Test|Fuzz)\\w*)\\(|^\\s*(?:async )?def (test\\w*)|\\b(?:it|test)(?:\\.\\w+)?\\(\\s*['\"`]([^'\"`\n]+)|@Test\\b[^{;]*?\\b(?:void|fun)\\s+(\\w+)|#\\[(?:\\w+::)?test\\][^{;]*?\\bfn (\\w+)")
+	skipRE   = later(`(?m)\bt\.Skip(?:f|Now)?\(|@pytest\.mark\.(?:skip|xfail)|\bpytest\.skip\(|@unittest\.skip|\b(?:it|test|describe)\.(?:skip|todo)\(|\bx(?:it|describe|test)\(|#\[ignore|@Ignore\b|@Disabled\b|^//go:build ignore`)
+	assertRE = later(`\bt\.(?:Error|Fatal|Fail)|\bassert|\bexpect\(|\brequire\.|\b(?:EXPECT|ASSERT)_|\bcmp\.Diff|\.should\b`)
+	askedRE  = later(`(?i)\b(?:delete|remove|drop|skip|disable|rewrite|rename|replace|merge|simplify|clean|move)\w*\b[^.\n]*\btests?\b|(?:删|移除|跳过|去掉|重写|禁用|合并|简化|重命名)[^。\n]*测试|测试[^。\n]*(?:删|移除|跳过|去掉|重写|禁用|合并|简化|重命名)`)
 )
 
 // weakened says how n made tests prove less.
@@ -39,11 +38,11 @@ func (n *net) weakened(images Images) (found []string) {
 	if len(gone) > 0 {
 		found = append(found, "tests are gone"+listed(gone))
 	}
-	if more := len(skipRE.FindAllString(after, -1)) - len(skipRE.FindAllString(before, -1)); more > 0 && (isTest(n.path) || caseRE.MatchString(before)) {
+	if more := len(skipRE().FindAllString(after, -1)) - len(skipRE().FindAllString(before, -1)); more > 0 && (isTest(n.path) || caseRE().MatchString(before)) {
 		found = append(found, fmt.Sprintf("%d more skipped", more))
 	}
 	if len(gone) == 0 && isTest(n.path) {
-		if less := len(assertRE.FindAllString(before, -1)) - len(assertRE.FindAllString(after, -1)); less > 0 {
+		if less := len(assertRE().FindAllString(before, -1)) - len(assertRE().FindAllString(after, -1)); less > 0 {
 			found = append(found, fmt.Sprintf("%d fewer assertions", less))
 		}
 	}
@@ -80,7 +79,7 @@ func (n *net) text(images Images) (before, after string) {
 
 // cases returns the names of the tests in text.
 func cases(text string) (names []string) {
-	for _, m := range caseRE.FindAllStringSubmatch(text, -1) {
+	for _, m := range caseRE().FindAllStringSubmatch(text, -1) {
 		for _, name := range m[1:] {
 			if name != "" && name != "TestMain" && !slices.Contains(names, name) {
 				names = append(names, name)

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -236,11 +235,11 @@ func (f *Facts) failed(c *call, b event.Finished) {
 }
 
 // handleRE is how an artifact is named.
-var handleRE = regexp.MustCompile(`artifact:[0-9a-f]{16,}`)
+var handleRE = later(`artifact:[0-9a-f]{16,}`)
 
 // stored notes where the result of c is kept that text stands for from now on.
 func (f *Facts) stored(c tool.Call, r tool.Result, text string) {
-	for _, handle := range handleRE.FindAllString(text, 3) {
+	for _, handle := range handleRE().FindAllString(text, 3) {
 		f.Artifacts.put(Kept{
 			Handle: handle, What: line(c.Tool + " " + string(c.Args)), Bytes: int64(len(r.Text)),
 			Lines: int64(strings.Count(r.Text, "\n")), Call: c.ID,

@@ -3,7 +3,6 @@ package session
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -81,9 +80,9 @@ func RunOf(c tool.Call, result tool.Result) (Run, bool) {
 		}
 		run.Command = line(args.Command)
 		switch {
-		case *r.Code == 0 && testsRE.MatchString(args.Command):
+		case *r.Code == 0 && testsRE().MatchString(args.Command):
 			run.Outcome = "succeeded"
-		case *r.Code != 0 && (len(r.Reports) > 0 || testsRE.MatchString(args.Command)):
+		case *r.Code != 0 && (len(r.Reports) > 0 || testsRE().MatchString(args.Command)):
 			run.Outcome = fmt.Sprintf("failed with exit status %d", *r.Code)
 		default:
 			return Run{}, false
@@ -108,7 +107,7 @@ func RunOf(c tool.Call, result tool.Result) (Run, bool) {
 }
 
 // troubleRE knows the lines of an output that say what went wrong.
-var troubleRE = regexp.MustCompile(`(?i)\b(error|err!|fatal|exception|panic|failed|failure|cannot|can't|unable|denied|refused|undefined|invalid|missing|traceback)\b|not found|no such|\bE[A-Z]{3,}[A-Z0-9]*\b|错误|失败|异常|无法|找不到`)
+var troubleRE = later(`(?i)\b(error|err!|fatal|exception|panic|failed|failure|cannot|can't|unable|denied|refused|undefined|invalid|missing|traceback)\b|not found|no such|\bE[A-Z]{3,}[A-Z0-9]*\b|错误|失败|异常|无法|找不到`)
 
 // maxTrouble is how many such lines make the signature of an error.
 const maxTrouble = 2
@@ -124,7 +123,7 @@ func wentWrong(text string) string {
 			continue
 		}
 		last = l
-		if len(found) < maxTrouble && troubleRE.MatchString(l) {
+		if len(found) < maxTrouble && troubleRE().MatchString(l) {
 			found = append(found, headOf(l, maxLine/maxTrouble))
 		}
 	}
@@ -135,10 +134,10 @@ func wentWrong(text string) string {
 }
 
 // testsRE knows the commands whose success says something about the code.
-var testsRE = regexp.MustCompile(`\b(tests?|pytest|jest|vitest|mocha|ctest|tox|build|vet|check|lint|clippy|tsc|mypy|ruff|eslint|golangci-lint|verify)\b`)
+var testsRE = later(`\b(tests?|pytest|jest|vitest|mocha|ctest|tox|build|vet|check|lint|clippy|tsc|mypy|ruff|eslint|golangci-lint|verify)\b`)
 
 // commitRE is how git says that it made a commit.
-var commitRE = regexp.MustCompile(`(?m)^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] (.+)$`)
+var commitRE = later(`(?m)^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] (.+)$`)
 
 // committed returns the commits that a call made.
 func committed(c *call, b event.Finished) (made []Made) {
@@ -150,7 +149,7 @@ func committed(c *call, b event.Finished) (made []Made) {
 	if !changesGit || !strings.Contains(string(c.Plan.Call.Args), "commit") {
 		return nil
 	}
-	for _, m := range commitRE.FindAllStringSubmatch(b.Result.Text, 10) {
+	for _, m := range commitRE().FindAllStringSubmatch(b.Result.Text, 10) {
 		made = append(made, Made{Hash: m[1], Subject: line(m[2]), Call: b.Call})
 	}
 	return made

@@ -42,7 +42,7 @@ func (f Failure) Signature() string {
 	for _, n := range []struct {
 		find *regexp.Regexp
 		put  string
-	}{{quoted, "…"}, {pathLike, "…"}, {number, "N"}} {
+	}{{quoted(), "…"}, {pathLike(), "…"}, {number(), "N"}} {
 		message = n.find.ReplaceAllString(message, n.put)
 	}
 	if r := []rune(message); len(r) > maxSignature {
@@ -55,9 +55,9 @@ func (f Failure) Signature() string {
 const maxSignature = 100
 
 var (
-	quoted   = regexp.MustCompile("\"[^\"]*\"|'[^']*'|`[^`]*`")
-	pathLike = regexp.MustCompile(`[^\s:,;()]*[/.][^\s:,;()]*[A-Za-z0-9_]`)
-	number   = regexp.MustCompile(`\b[0-9a-f]{7,}\b|[0-9]+`)
+	quoted   = later("\"[^\"]*\"|'[^']*'|`[^`]*`")
+	pathLike = later(`[^\s:,;()]*[/.][^\s:,;()]*[A-Za-z0-9_]`)
+	number   = later(`\b[0-9a-f]{7,}\b|[0-9]+`)
 )
 
 // Way names what was done about f: the calls up to the one that succeeded, or to

@@ -4,7 +4,6 @@
 package task
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -38,12 +37,12 @@ func Next(before Type, words string) Type {
 // of judges each sentence by itself. One that asks for a change outweighs those
 // that ask for a look, unless all changes are ruled out.
 func of(words string) Type {
-	words = codeRE.ReplaceAllString(words, " ")
-	if keptRE.MatchString(words) {
+	words = codeRE().ReplaceAllString(words, " ")
+	if keptRE().MatchString(words) {
 		return Look
 	}
 	found := Type("")
-	for _, s := range sentenceRE.FindAllString(words, -1) {
+	for _, s := range sentenceRE().FindAllString(words, -1) {
 		switch sentence(s) {
 		case Change:
 			return Change
@@ -57,18 +56,18 @@ func of(words string) Type {
 // sentence judges by what a sentence begins with, then by whether it asks, then by
 // what it speaks of.
 func sentence(s string) Type {
-	s = politeRE.ReplaceAllString(strings.TrimSpace(s), "")
+	s = politeRE().ReplaceAllString(strings.TrimSpace(s), "")
 	switch {
-	case changeRE.MatchString(s):
+	case changeRE().MatchString(s):
 		return Change
-	case lookRE.MatchString(s):
-		if alsoRE.MatchString(s) {
+	case lookRE().MatchString(s):
+		if alsoRE().MatchString(s) {
 			return Change
 		}
 		return Look
-	case askRE.MatchString(s):
+	case askRE().MatchString(s):
 		return Look
-	case clauseRE.MatchString(s), alsoRE.MatchString(s), wantRE.MatchString(s):
+	case clauseRE().MatchString(s), alsoRE().MatchString(s), wantRE().MatchString(s):
 		return Change
 	}
 	return ""
@@ -83,17 +82,17 @@ const (
 )
 
 var (
-	codeRE     = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`")
-	sentenceRE = regexp.MustCompile(`[^.!?;\n。！？；]+(?:\.\w[^.!?;\n。！？；]*)*[!?？]?`)
+	codeRE     = later("(?s)```.*?(?:```|$)|`[^`\n]*`")
+	sentenceRE = later(`[^.!?;\n。！？；]+(?:\.\w[^.!?;\n。！？；]*)*[!?？]?`)
 
 	// keptRE is where all changes are ruled out.
-	keptRE = regexp.MustCompile(`(?i)\b(?:do not|don'?t|without|no) (?:chang|edit|modify|touch|writ)\w* (?:anything|any|files?|the code|code|yet)\b|\bread[- ]only\b|\bno changes\b|(?:先不要|先别|暂时不要|不要|别|无需|不用)(?:修改|改动|改|动)(?:任何|代码|文件|$|[，。,.！ ])|只(?:读|看|分析)`)
+	keptRE = later(`(?i)\b(?:do not|don'?t|without|no) (?:chang|edit|modify|touch|writ)\w* (?:anything|any|files?|the code|code|yet)\b|\bread[- ]only\b|\bno changes\b|(?:先不要|先别|暂时不要|不要|别|无需|不用)(?:修改|改动|改|动)(?:任何|代码|文件|$|[，。,.！ ])|只(?:读|看|分析)`)
 
-	politeRE = regexp.MustCompile(`(?i)^(?:(?:please|can you|could you|would you|will you|i want you to|i'd like you to|i need you to|let'?s|now|then|also|and|next|first|just|ok(?:ay)?|so|hi|hello|go ahead and|help me(?: to)?|you should|请你?|麻烦你?|帮我|帮忙|你?能不能|能否|可以|现在|然后|接着|再|先|那么?|顺便|我?想?要?你)[,，]?\s*)+`)
-	changeRE = regexp.MustCompile(`(?i)^(?:(?:` + changes + `)\b|` + changesHan + `)`)
-	lookRE   = regexp.MustCompile(`(?i)^(?:(?:` + looks + `)\b|(?:` + looksHan + `))`)
-	askRE    = regexp.MustCompile(`(?i)^(?:why|what|how|where|which|who|when|whose|is|are|am|was|were|does|do|did|has|have|should|would|could|can|will|any)\b|[?？]\s*$|吗|呢$|什么|为何|哪|怎么|如何|是否|多少|几个|区别|意思`)
-	alsoRE   = regexp.MustCompile(`(?i)(?:\b(?:and|then)|[,，])\s+(?:then |also |please )?(?:` + changes + `)\b|(?:并且?|然后|再|，\s*)(?:请|帮我)?(?:` + changesHan + `)`)
-	clauseRE = regexp.MustCompile(`(?i)\b(?:should|must|needs? to|ought to|has to|have to|instead of|i want|i'd like|broken|is missing|todo:)\b|应该|需要|必须|而不是|不应`)
-	wantRE   = regexp.MustCompile(changesHan)
+	politeRE = later(`(?i)^(?:(?:please|can you|could you|would you|will you|i want you to|i'd like you to|i need you to|let'?s|now|then|also|and|next|first|just|ok(?:ay)?|so|hi|hello|go ahead and|help me(?: to)?|you should|请你?|麻烦你?|帮我|帮忙|你?能不能|能否|可以|现在|然后|接着|再|先|那么?|顺便|我?想?要?你)[,，]?\s*)+`)
+	changeRE = later(`(?i)^(?:(?:` + changes + `)\b|` + changesHan + `)`)
+	lookRE   = later(`(?i)^(?:(?:` + looks + `)\b|(?:` + looksHan + `))`)
+	askRE    = later(`(?i)^(?:why|what|how|where|which|who|when|whose|is|are|am|was|were|does|do|did|has|have|should|would|could|can|will|any)\b|[?？]\s*$|吗|呢$|什么|为何|哪|怎么|如何|是否|多少|几个|区别|意思`)
+	alsoRE   = later(`(?i)(?:\b(?:and|then)|[,，])\s+(?:then |also |please )?(?:` + changes + `)\b|(?:并且?|然后|再|，\s*)(?:请|帮我)?(?:` + changesHan + `)`)
+	clauseRE = later(`(?i)\b(?:should|must|needs? to|ought to|has to|have to|instead of|i want|i'd like|broken|is missing|todo:)\b|应该|需要|必须|而不是|不应`)
+	wantRE   = later(changesHan)
 )
