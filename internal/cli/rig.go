@@ -205,12 +205,13 @@ func (s System) openUI(r *rig, o openOptions) {
 	}
 	if f, ok := s.Stdin.(*os.File); ok && isTerminal(f) {
 		options.Discard = func() { discard(f) }
+		options.Pending = func() bool { return pending(f) }
 	}
 	options.Stream = o.talk
 	r.ui = terminal.New(options)
 	r.closers = append(r.closers, r.ui.Close)
 	if o.interrupts != nil && !o.quiet {
-		o.interrupts.telling(func() { r.ui.Say("stopping: what runs is ended and recorded; Ctrl-C again ends Belay at once") })
+		o.interrupts.telling(func() { r.ui.Say("stopping; Ctrl-C again ends Belay at once") })
 	}
 }
 

@@ -2,10 +2,12 @@ package terminal
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -86,6 +88,8 @@ func (u *UI) until(ctx context.Context) (context.Context, context.CancelFunc) {
 // not stopped by its terminal.
 type input struct {
 	src     io.Reader
+	more    func() bool   // reports whether further whole lines have come already; may be nil
+	told    func()        // that lines were pasted, and Enter sends them
 	buf     *bufio.Reader // of whoever reads
 	readers sync.WaitGroup
 
@@ -103,8 +107,8 @@ type waiter struct {
 	err      error
 }
 
-func newInput(r io.Reader) *input {
-	return &input{src: r, buf: bufio.NewReader(r)}
+func newInput(r io.Reader, more func() bool, told func()) *input {
+	return &input{src: r, buf: bufio.NewReader(r), more: more, told: told}
 }
 
 // line waits for a line. One that was read before a question was asked cannot
@@ -166,6 +170,9 @@ func (in *input) leave(w *waiter) {
 func (in *input) read() {
 	for {
 		line, err := readLine(in.buf)
+		if err == nil {
+			line = in.pasted(line)
+		}
 		in.mu.Lock()
 		in.deliver(line, err)
 		in.reading = len(in.waiters) > 0
@@ -175,6 +182,41 @@ func (in *input) read() {
 			return
 		}
 	}
+}
+
+// pasted returns line and what was pasted together with it: nobody types two lines
+// at once. What is pasted is sent by the Enter that follows it.
+func (in *input) pasted(line string) string {
+	if in.asked() || !in.hasMore() {
+		return line
+	}
+	lines, size := []string{line}, len(line)
+	for last := false; !last && size <= maxLine; {
+		if last = !in.hasMore(); last {
+			in.told()
+		}
+		next, err := readLine(in.buf)
+		if err != nil {
+			break // whoever reads next hears of it
+		}
+		lines, size = append(lines, next), size+len(next)
+	}
+	return strings.TrimSuffix(strings.Join(lines, "\n"), "\n")
+}
+
+func (in *input) hasMore() bool {
+	if in.more == nil {
+		return false
+	}
+	come, _ := in.buf.Peek(in.buf.Buffered()) // cannot fail: it is there
+	return bytes.IndexByte(come, '\n') >= 0 || in.more()
+}
+
+// asked reports whether a question waits for a line.
+func (in *input) asked() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.ContainsFunc(in.waiters, func(w *waiter) bool { return w.question })
 }
 
 func (in *input) deliver(line string, err error) {
@@ -191,12 +233,14 @@ func (in *input) deliver(line string, err error) {
 		in.left = &line
 		return
 	}
-	at := 0
-	for i, w := range in.waiters {
-		if w.question {
-			at = i
-			break
-		}
+	pasted := strings.Contains(line, "\n") // before a question was asked: it is no answer
+	at := slices.IndexFunc(in.waiters, func(w *waiter) bool { return w.question != pasted })
+	switch {
+	case at < 0 && pasted:
+		in.left = &line
+		return
+	case at < 0:
+		at = 0
 	}
 	w := in.waiters[at]
 	in.waiters = append(in.waiters[:at], in.waiters[at+1:]...)

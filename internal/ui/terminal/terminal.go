@@ -28,6 +28,7 @@ type Options struct {
 	Verbose bool // also reasoning and what running calls print
 
 	Size    func() (width, height int) // of Progress now, asked before anything is shown; nil: it does not change
+	Pending func() bool                // reports whether In has more whole lines at once, as after a paste; nil: each line is one text
 	Discard func()                     // drops what was typed before a question was shown; may be nil
 	Broken  func(error)                // told once, of the first write that went wrong; may be nil
 	Now     func() time.Time           // nil is time.Now
@@ -74,7 +75,7 @@ func New(o Options) *UI {
 		done:  make(chan struct{}),
 	}
 	if o.In != nil {
-		u.input = newInput(o.In)
+		u.input = newInput(o.In, o.Pending, func() { u.Say("several lines were pasted: Enter sends them") })
 	}
 	u.ctx, u.stop = context.WithCancel(context.Background())
 	go u.write() // Close waits for it
