@@ -249,9 +249,27 @@ func isPassword(s []byte, least float64) bool {
 		"admin", "user", "token", "xxx", "null", "none", "true", "false", "value", "default", "empty", "your", "my",
 		"hunter2", "qwerty", "letmein", "%s", "%v", "${", "{{", "://", "****", "...", "sha", "md5", "string", "invalid", "wrong",
 	} {
-		if strings.Contains(lower, word) {
+		if says(lower, word) {
 			return false
 		}
 	}
 	return symbols < len(s)/2
+}
+
+// says reports whether word is in s, in small letters. A word of two or three
+// letters is in what is long by chance, unless it stands by itself.
+func says(s, word string) bool {
+	chance := len(s) >= 16 && len(word) <= 3
+	for from := 0; ; from++ {
+		i := strings.Index(s[from:], word)
+		if i < 0 {
+			return false
+		}
+		from += i
+		to := from + len(word)
+		apart := (from == 0 || !isWord(s[from-1])) && (to == len(s) || !isWord(s[to]))
+		if !chance || apart {
+			return true
+		}
+	}
 }
