@@ -19,6 +19,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/model"
@@ -59,6 +60,13 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	names := f.Args()
 	if len(names) == 0 {
 		names = Names()
+	}
+	for _, name := range names {
+		if !slices.Contains(Names(), name) {
+			fmt.Fprintf(stderr, "compaction: no session is named %q\n", name)
+			f.Usage()
+			return 2
+		}
 	}
 	notes, err := notesBy(*by)
 	if err != nil {

@@ -79,12 +79,16 @@ func (r Report) misses() (all []string) {
 // each in an entry of its own.
 var idleGrowth = estimate(idleWords) + estimate(idleAnswer) + 12
 
+// counters is what numbers of turns, steps and calls may add as they get longer,
+// and one entry in the place of another.
+const counters = 16
+
 // grown is how much larger the largest handoff in a row is than the first, and how
 // much of that the turns between the two may have added.
 func (r Report) grown() (tokens, allowed int) {
 	for i, n := range r.Growth {
 		if more := n - r.Growth[0]; more > tokens {
-			tokens, allowed = more, idleGrowth*(r.Turns[i]-r.Turns[0])
+			tokens, allowed = more, idleGrowth*(r.Turns[i]-r.Turns[0])+counters
 		}
 	}
 	return tokens, allowed
