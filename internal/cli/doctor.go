@@ -251,7 +251,7 @@ func (s System) printCheckup(found checkup) error {
 				mark = "FAILS"
 			}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", m.What, mark, terminal.Line(m.Note, 1<<16))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", terminal.Line(m.What, 1<<16), mark, terminal.Line(m.Note, 1<<16))
 	}
 	for _, p := range found.Promises {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", p.ID, p.Holds, p.What)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"unicode"
 	"unicode/utf16"
+
+	"github.com/belay-agent/belay/internal/ui/terminal"
 )
 
 // tame is a writer of JSON that a person may look at: what a terminal obeys, or
@@ -42,5 +44,5 @@ func escaped(p []byte) []byte {
 // obeyed reports the characters that are written so. Line feeds and tabs stand
 // between the parts of JSON, and never in one.
 func obeyed(r rune) bool {
-	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || terminal.Hidden(r)
 }

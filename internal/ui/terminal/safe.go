@@ -139,12 +139,21 @@ func plain(s string) bool {
 	return true
 }
 
+// Hidden reports whether Safe shows r as an escape wherever it stands.
+func Hidden(r rune) bool { return r != '\n' && r != '\t' && hidden(r) }
+
+// fillers take no room, or look like spaces.
+var fillers = &unicode.RangeTable{
+	R16: []unicode.Range16{{0x034f, 0x034f, 1}, {0x115f, 0x1160, 1}, {0x17b4, 0x17b5, 1}, {0x2800, 0x2800, 1}, {0x3164, 0x3164, 1}, {0xffa0, 0xffa0, 1}},
+	R32: []unicode.Range32{{0xe0100, 0xe01ef, 1}},
+}
+
 // hidden reports whether r must be shown as an escape.
 func hidden(r rune) bool {
 	switch {
 	case joiner(r):
 		return false
-	case r == frame || r == '\u3164' || r == '\uffa0': // fillers look like spaces
+	case r == frame || unicode.Is(fillers, r):
 		return true
 	}
 	return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) ||

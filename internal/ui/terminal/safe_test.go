@@ -29,6 +29,7 @@ func TestSafe(t *testing.T) {
 		{"tags", "a\U000e0041", `a\U000e0041`},
 		{"line separator", "a\u2028b", `a\u2028b`},
 		{"filler", "a\u3164", `a\u3164`},
+		{"fillers", "a\u115f\u034f\u2800\U000e0100", `a\u115f\u034f\u2800\U000e0100`},
 		{"frame of a question", "▎ May Bash?", `\u258e May Bash?`},
 		{"emoji", "👩‍👩‍👧 ok", "👩‍👩‍👧 ok"},
 		{"Persian", "می\u200cخواهم", "می\u200cخواهم"},
