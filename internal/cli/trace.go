@@ -76,6 +76,9 @@ func (s System) writeTrace(st store, id string, o traceOptions) error {
 		report, err = trace.Write(w, s.traceSource(st, id, o.redact))
 		return err
 	}
+	if name == "-" && isTerminal(s.Stdout) {
+		return usage("a page is not for a terminal: write it to a file, or into a pipe")
+	}
 	if name == "-" {
 		var err error
 		report, err = trace.Write(s.Stdout, s.traceSource(st, id, o.redact))

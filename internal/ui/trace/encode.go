@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -66,7 +69,7 @@ func trimmed(head, tail []byte) (_, _ []byte) {
 func appendChars(dst, text []byte) []byte {
 	for len(text) > 0 {
 		c := text[0]
-		if c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&' {
+		if c >= ' ' && c < 0x7f && c != '"' && c != '\\' {
 			dst = append(dst, c)
 			text = text[1:]
 			continue
@@ -77,7 +80,7 @@ func appendChars(dst, text []byte) []byte {
 			dst = fmt.Appendf(dst, `\udc%02x`, c)
 		case r == '\n':
 			dst = append(dst, `\n`...)
-		case r < 0x80 || r == '\u2028' || r == '\u2029':
+		case r < 0x80:
 			dst = fmt.Appendf(dst, `\u%04x`, r)
 		default:
 			dst = append(dst, text[:n]...)
@@ -87,9 +90,9 @@ func appendChars(dst, text []byte) []byte {
 	return dst
 }
 
-// encoded returns JSON as it can stand in the page. Strings of more than
-// maxString bytes are cut; left is how many bytes are missing.
-func encoded(b []byte) (_ json.RawMessage, left int64) {
+// cut returns JSON in which strings of more than maxString bytes are cut; left is
+// how many bytes are missing.
+func cut(b []byte) (_ json.RawMessage, left int64) {
 	out := make([]byte, 0, len(b)+len(b)/8)
 	for len(b) > 0 {
 		i := bytes.IndexByte(b, '"')
@@ -104,17 +107,48 @@ func encoded(b []byte) (_ json.RawMessage, left int64) {
 		if len(s) > maxString {
 			var text string
 			if json.Unmarshal(s, &text) == nil && len(text) > maxString {
-				var cut int64
-				out, cut = appendText(out, []byte(text), maxString)
-				left += cut
+				var missing int64
+				out, missing = appendText(out, []byte(text), maxString)
+				left += missing
 				continue
 			}
 		}
 		out = append(out, s...)
 	}
-	var safe bytes.Buffer
-	json.HTMLEscape(&safe, out)
-	return safe.Bytes(), left
+	return out, left
+}
+
+// tamed returns JSON with escapes for what would end the element that it stands in,
+// and for what a terminal obeys or what changes the order or presence of other
+// characters: whoever looks for something in a page with ordinary tools sees it as
+// it is. Every value stays what it is.
+func tamed(b []byte) []byte {
+	if !bytes.ContainsFunc(b, wild) {
+		return b
+	}
+	out := make([]byte, 0, len(b)+len(b)/8)
+	for len(b) > 0 {
+		r, n := utf8.DecodeRune(b)
+		switch {
+		case !wild(r):
+			out = append(out, b[:n]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		b = b[n:]
+	}
+	return out
+}
+
+func wild(r rune) bool {
+	if r < 0x7f {
+		return r == '<' || r == '>' || r == '&' || r < ' ' && r != '\n' && r != '\t'
+	}
+	const fillers = "\u115f\u1160\u2800\u3164\uffa0" // they look like spaces
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r >= 0xe0100 && r <= 0xe01ef || strings.ContainsRune(fillers, r)
 }
 
 // literal returns the length of the string of JSON that b begins with.

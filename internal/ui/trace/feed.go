@@ -81,7 +81,7 @@ func (f *feed) add(c *chunk, e event.Event, err error) {
 		r = f.source.Redact.row(r)
 		body = f.source.Redact.body(sealed.Type, body)
 	}
-	text, left := encoded(body)
+	text, left := cut(body)
 	if left > 0 {
 		f.left = append(f.left, Left{What: "text within the event", Event: e.Seq, Bytes: left, Why: fmt.Sprintf("a text is longer than %d bytes", maxString)})
 	}

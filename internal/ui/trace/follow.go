@@ -232,7 +232,7 @@ func (s *stream) send(id int64, m message) error {
 		fmt.Fprintf(&line, "id: %d\n", id)
 	}
 	line.WriteString("data: ")
-	line.Write(b)
+	line.Write(tamed(b))
 	line.WriteString("\n\n")
 	return s.write(line.Bytes())
 }

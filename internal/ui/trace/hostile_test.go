@@ -196,6 +196,9 @@ func TestPromise_P16_NothingInATraceRunsOrMisleads(t *testing.T) {
 	if opened, closed := strings.Count(strings.ToLower(string(b)), "<script"), strings.Count(strings.ToLower(string(b)), "</script"); opened != closed {
 		t.Errorf("%d script elements begin, %d end", opened, closed)
 	}
+	_, data, _ := strings.Cut(string(b), `class="rows"`)
+	data, _, _ = strings.Cut(data, "<script>")
+	checkShown(t, data) // also to who looks into the file in a terminal
 	for i, l := range []look{wide, {390, 800, true, ""}} {
 		tb := openTab(t, file, l)
 		tb.walkAll(2-i, func() {

@@ -120,8 +120,7 @@ func (p *pageWriter) chunk(c chunk) {
 	}
 }
 
-// data writes an element of data. value has no "<": json.Marshal and encoded see
-// to that.
+// data writes an element of data, which value cannot end.
 func (p *pageWriter) data(class, id string, value []byte) {
 	p.put(`<script type="application/json"`)
 	if class != "" {
@@ -130,7 +129,7 @@ func (p *pageWriter) data(class, id string, value []byte) {
 	if id != "" {
 		p.put(` id="`, id, `"`)
 	}
-	p.put(">", string(value), "</script>\n")
+	p.put(">", string(tamed(value)), "</script>\n")
 }
 
 func (p *pageWriter) tail() {
