@@ -42,6 +42,13 @@ func chinese(s sentence) (found []span) {
 				continue
 			}
 		}
+		if i+1 < len(pieces) && startsAny(s.text[pieces[i+1].start:pieces[i+1].end], failing) && contains(text, weak) {
+			continue // it cannot be done, as they say
+		}
+		if kind, ok := bindsChinese(text); ok && i > 0 && startsAny(text, []string{"其他", "其它", "别的", "其余"}) && strings.Contains(s.text[pieces[i-1].start:pieces[i-1].end], "除") {
+			found = append(found, span{s.start + pieces[i-1].start, s.start + p.end, kind}) // but for a.go, nothing may change
+			continue
+		}
 		if kind, ok := bindsChinese(text); ok && !(goesOn(text) && specified(pieces[:i], s.text)) {
 			found = append(found, span{s.start + p.start, s.start + p.end, kind})
 		}
@@ -55,6 +62,9 @@ const signs = "不别勿禁杜只仅避停必务始保维未没擅私我先"
 
 // heads are the first characters of what forbids.
 const heads = "不请切严禁杜别勿绝永"
+
+// failing are the beginnings of clauses that tell what goes wrong.
+var failing = []string{"会报", "报错", "报了", "提示", "怎么", "为什么", "权限", "失败", "咋", "因为没有权限"}
 
 // questions reports whether a sentence asks rather than says. A polite request is
 // none.
@@ -143,7 +153,7 @@ func reported(before string) bool {
 	return contains(before, reporting)
 }
 
-var reporting = []string{"说", "告诉我", "让我", "叫我", "写着", "写了", "写道", "提示", "建议", "报错", "文档", "规范里", "注释", "警告", "错误信息", "内容是", "内容为", "标题"}
+var reporting = []string{"说", "告诉我", "让我", "叫我", "写着", "写了", "写道", "写上", "写明", "加上一句", "加一句", "加一条", "加一行", "提示", "建议", "报错", "文档", "规范里", "注释", "警告", "错误信息", "内容是", "内容为", "标题"}
 
 // conditional reports whether a clause is about what a program does in some case.
 func conditional(before []piece, text string) bool {
@@ -208,8 +218,21 @@ const (
 	besideAfter  = "人的处名墅致扭管样具说急怕忘慌停"
 )
 
+// namesPath reports whether words name a file or a directory.
+func namesPath(text string) bool {
+	for _, t := range tokens(text) {
+		if looksLikePath(t.text) || t.dir {
+			return true
+		}
+	}
+	return false
+}
+
 // bindsChinese reports whether a clause forbids or requires.
 func bindsChinese(text string) (Kind, bool) {
+	if at := strings.Index(text, "只在"); at >= 0 && bySubject(text[:at]) && namesPath(text[at:]) && !strings.Contains(text, "了") && contains(text[at:], []string{"改", "工作", "动", "写", "编辑"}) {
+		return Forbid, true
+	}
 	for _, m := range only {
 		if at := strings.Index(text, m); at >= 0 {
 			before, after := text[:at], text[at+len(m):]
@@ -231,6 +254,13 @@ func bindsChinese(text string) (Kind, bool) {
 	return requiresChinese(text)
 }
 
+// atTimes reports whether a clause says when something is, as in: when it cannot
+// connect, try again.
+func atTimes(text string) bool {
+	text = strings.NewReplacer("同时", "", "及时", "", "实时", "", "时间", "", "按时", "", "临时", "", "随时", "", "暂时", "", "小时", "", "定时", "", "时刻", "").Replace(text)
+	return strings.Contains(text, "时")
+}
+
 func forbidsChinese(text string) (Kind, bool) {
 	for i, r := range text {
 		if !strings.ContainsRune(heads, r) {
@@ -249,7 +279,7 @@ func forbidsChinese(text string) (Kind, bool) {
 			switch {
 			case verb:
 				return Forbid, before == "" || contains(before, []string{"在", "请", "要", "先", "都", "一律", "代码", "接口", "保证", "确保", "前提"}) && !contains(before, products)
-			case actsOfProduct(after):
+			case actsOfProduct(after), atTimes(after):
 			case bySubject(before) && (startsAny(after, done) || startsCode(after)) || topic(before) && ends(after):
 				return Forbid, !contains(after, []string{"为空", "为 nil"})
 			}

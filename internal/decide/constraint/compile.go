@@ -17,24 +17,36 @@ func Compile(words string, kind Kind) []tool.Ban {
 	switch {
 	case d.conditional:
 	case d.only: // what is not named is banned
-		if len(d.paths) > 0 && (d.does(changing) || d.does(working)) {
-			bans = append(bans, tool.Ban{Rule: "Edit(**)", Except: alternatives(d.paths)})
+		if len(d.paths) > 0 && (d.does(changing) || d.does(working) || d.keeps) {
+			for _, from := range d.scope() {
+				bans = append(bans, tool.Ban{Rule: "Edit(" + from + ")", Except: alternatives(d.paths)})
+			}
 		}
 	case kind == Require:
 		if d.keeps && len(d.paths) > 0 && d.whole() {
 			bans = d.edits()
 		}
+	case kind == Ask:
+		if bans = d.bans(kind); len(bans) == 0 && len(d.paths) == 0 && d.everything() {
+			bans = whatActs()
+		}
 	default:
-		bans = d.bans()
+		bans = d.bans(kind)
 	}
 	for i := range bans {
-		bans[i].Ask = bans[i].Ask || kind == Ask
+		bans[i].Ask = bans[i].Ask || kind == Ask || d.passing() // nobody lifts "not yet"
 	}
 	return bans
 }
 
-// bans are what the words forbid, most certain first.
-func (d deed) bans() (bans []tool.Ban) {
+// whatActs are the bans of all that does more than read.
+func whatActs() []tool.Ban {
+	return []tool.Ban{{Effect: effect.Write}, {Effect: effect.Network}, {Effect: effect.Git}, {Effect: effect.Permanent}}
+}
+
+// bans are what the words forbid, most certain first. Of what is to be asked about
+// more may be meant: a question is no denial.
+func (d deed) bans(kind Kind) (bans []tool.Ban) {
 	add := func(b ...tool.Ban) {
 		for _, x := range b {
 			if !slices.Contains(bans, x) {
@@ -55,22 +67,25 @@ func (d deed) bans() (bans []tool.Ban) {
 			for _, p := range d.paths {
 				add(tool.Ban{Rule: "Read(" + p + ")"}, tool.Ban{Rule: "Edit(" + p + ")"})
 			}
-		case d.does(changing) || d.keeps:
+		case d.does(changing) || d.keeps || d.not:
 			add(d.edits()...)
 		}
 	}
-	if len(d.paths) == 0 && d.does(deleting) && d.anything {
+	if len(d.paths) == 0 && d.does(deleting) && d.anything && (kind == Ask || d.plain(deletions...)) {
 		add(tool.Ban{Rule: "Edit(**)", Removes: true})
 	}
+	if len(d.paths) == 0 && len(d.commands) == 0 && d.does(changing) && d.allFiles() && d.plain(edits...) {
+		add(tool.Ban{Rule: "Edit(**)"})
+	}
 	for _, t := range tasks {
-		if len(d.commands) == 0 && t.said(d) {
+		if len(d.commands) == 0 && t.said(d) && (kind == Ask || d.plain(t.fine...)) {
 			for _, c := range t.commands {
 				add(tool.Ban{Rule: "Bash(" + c + ")"})
 			}
 			add(t.bans...)
 		}
 	}
-	if d.network() {
+	if d.network() && (kind == Ask || d.plain(networks...)) {
 		add(tool.Ban{Effect: effect.Network})
 	}
 	if d.does(using) || d.does(adding) || d.bare {

@@ -10,7 +10,9 @@ import (
 type deed struct {
 	words       string          // in lower case, with blanks around, quotation marks and backticks undone
 	verbs       map[string]bool // English ones
-	paths       []string        // globs
+	target      string          // words without the reason
+	paths       []string        // globs; where only is set, what is spared
+	within      []string        // where only is set, globs of what it is spared from; none is everything
 	commands    []string        // command lines between backticks, and known programs
 	names       []string        // packages and symbols
 	only        bool            // all but what is named
@@ -19,19 +21,18 @@ type deed struct {
 	specific    bool            // of a path only some part is meant
 	conditional bool            // it holds in some case only
 	bare        bool            // no verb: no redis
+	not         bool            // no verb, but paths: not a.go
 }
 
 // read takes words apart.
 func read(words string) deed {
 	d := deed{verbs: make(map[string]bool)}
-	lower := strings.ToLower(strings.ReplaceAll(words, "’", "'"))
-	d.words = " " + strings.Join(strings.FieldsFunc(lower, func(r rune) bool {
-		return unicode.IsSpace(r) || strings.ContainsRune("`\"“”,;:!?()（），。；：！？、", r) && r != ':'
-	}), " ") + " "
+	d.words = flat(words)
 	target := withoutReason(words)
-	d.only = contains(d.words, []string{" only ", " except ", " besides ", " nothing but ", " anything but ", " apart from ", " other than ", " nothing outside ", " limit ", " restrict ", " confine ", " stay within ", " stay inside ", " stay in ", " exclusively ", " solely ", "只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "只改", "只动", "只修改", "只编辑", "只碰", "仅修改", "仅改", "除了", "以外的", "之外的"}) ||
+	d.target = flat(target)
+	d.only = contains(d.words, []string{" only ", " except ", " besides ", " outside ", " everything but ", " all but ", " nothing but ", " anything but ", " apart from ", " other than ", " nothing outside ", " limit ", " restrict ", " confine ", " stay within ", " stay inside ", " stay in ", " exclusively ", " solely ", "只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "只在", "只改", "只动", "只修改", "只编辑", "只碰", "仅修改", "仅改", "除了", "以外的", "之外的"}) ||
 		contains(d.words, []string{" keep ", "edits", "changes"}) && contains(d.words, []string{" within ", " inside "})
-	d.keeps = contains(d.words, []string{" leave ", " keep ", " stay ", " remain ", " hands ", " off limits ", " off-limits ", " out of bounds ", " read-only ", " untouched ", " unchanged ", " stay away ", " out of scope ", " steer clear ", "不变", "不动", "原样"})
+	d.keeps = contains(d.words, []string{" leave ", " keep ", " stay ", " stays ", " remain ", " remains ", " hands ", " off limits ", " off-limits ", " out of bounds ", " read-only ", " untouched ", " unchanged ", " stay away ", " out of scope ", " steer clear ", "不变", "不动", "原样"})
 	d.anything = contains(d.words, []string{" any file", " anything ", " a file ", " files ", " file ", " something ", "任何东西", "文件"}) && !contains(d.words, []string{" the ", " old ", " these ", " those ", " that file", "旧", "这些", "那些"}) ||
 		strings.HasSuffix(strings.TrimRight(d.words, " "), " deleting") || strings.HasSuffix(strings.TrimRight(d.words, " "), " delete")
 	d.conditional = contains(d.words, []string{" if ", " when ", " whenever ", " more than ", " too often", " twice ", " unless the ", " unless it", " unless they", " unless tests", " unless absolutely", " unless necessary", " unnecessarily", " where possible", " if possible", "如果", "除非必要", "尽量", "的时候", "次以上", "超过"}) ||
@@ -42,9 +43,35 @@ func read(words string) deed {
 			d.verbs[verb] = true
 		}
 	}
-	d.take(target)
+	if verb := misspelled(d.words); verb != "" {
+		d.verbs[verb] = true
+	}
+	if !contains(d.words, []string{" commit", " push", " stash", " revert", " discard", " merge", " undo"}) && contains(d.words, []string{" changes ", " edits ", " modifications "}) {
+		d.verbs["change"] = true
+	}
+	if contains(d.words, []string{" not let ", " don't let ", " dont let ", " never let "}) && !contains(d.words, []string{" let me", " let us"}) || contains(d.words, []string{" not just ", " don't just ", " dont just ", " not merely ", " don't merely ", " not only ", " don't only "}) {
+		d.conditional = true // of somebody else, or of less than all
+	}
+	spared, from, ok := exception(target)
+	d.only = d.only || ok && butFor(target) >= 0
+	if d.only && ok {
+		d.take(from)
+		d.within, d.paths = d.paths, nil
+		d.take(spared)
+	} else {
+		d.take(target)
+	}
 	d.bare = strings.HasPrefix(d.words, " no ")
+	d.not = strings.HasPrefix(d.words, " not ") && len(d.verbs) == 0
 	return d
+}
+
+// flat returns words in lower case, with blanks around, without quotation marks,
+// backticks and what ends a sentence.
+func flat(words string) string {
+	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(words, "’", "'")), func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune("`\"“”,;!?()（），。；：！？、", r)
+	}), " ") + " "
 }
 
 // withoutReason cuts off why something is forbidden, or until when.
@@ -77,14 +104,18 @@ func (d *deed) take(words string) {
 			if c := t.program(); c != "" {
 				d.commands = append(d.commands, c)
 			}
-		case t.quoted && isSymbol(t.text) && !isPlain(strings.ToLower(t.text)), isPackage(t.text), t.isAdded():
+		case t.text == "git" && !t.quoted:
+			if c := t.git(); c != "" {
+				d.commands = append(d.commands, c)
+			}
+		case t.quoted && isSymbol(t.text) && !isPlain(strings.ToLower(t.text)), !t.quoted && isPackage(t.text) && t.alone(), t.isAdded():
 			d.names = append(d.names, t.text)
 		}
 		if t.part && !isGeneral(t.before) {
 			d.specific = true
 		}
 	}
-	if len(d.paths) == 0 && contains(d.words, []string{" the tests ", " the test files ", " test files ", " any tests ", " existing tests ", " the existing tests ", "测试文件", "测试代码", "现有的测试", "已有的测试"}) && !contains(d.words, []string{" run ", " running ", " skip ", " add ", "运行", "跑", "跳过"}) && !d.only {
+	if len(d.paths) == 0 && contains(d.words, []string{" the tests ", " the test files ", " test files ", " any tests ", " existing tests ", " the existing tests ", "测试文件", "测试代码", "现有的测试", "已有的测试", "修改测试 ", "改测试 ", "动测试 ", "碰测试 ", " 测试不要", " 测试别"}) && !contains(d.words, []string{" run ", " running ", " skip ", " add ", "运行", "跑", "跳过"}) && !d.only {
 		d.paths = append(d.paths, testFiles...)
 	}
 }
@@ -105,7 +136,7 @@ var (
 	changing = class{"touch modify change edit alter update rewrite refactor reformat format overwrite replace adjust tweak mess fiddle write create tuch modifiy chnage edti open-and-edit", []string{"改", "动", "碰", "编辑", "写", "覆盖", "重构", "格式化"}}
 	working  = class{"work use fix look stay limit restrict confine keep", []string{"在", "改", "用"}}
 	deleting = class{"delete remove erase wipe purge unlink trash discard delte rm", []string{"删", "移除", "清空", "清除"}}
-	reading  = class{"open read look view access inspect print", []string{"打开", "读", "查看", "访问"}}
+	reading  = class{"open read look view access inspect print", []string{"打开", "读", "查看", "访问", "别看", "不要看", "不准看", "不许看"}}
 	running  = class{"run execute call invoke start launch use trigger", []string{"运行", "执行", "跑", "调用", "启动", "用"}}
 	using    = class{"use import depend rely include require", []string{"用", "使用", "依赖", "导入"}}
 	adding   = class{"add introduce install bring pull isntall instal", []string{"加", "引入", "安装", "增", "装"}}
@@ -118,8 +149,11 @@ func (d deed) does(c class) bool {
 			return true
 		}
 	}
-	return contains(d.words, c.chinese)
+	return contains(inert.Replace(d.words), c.chinese)
 }
+
+// inert are Chinese words of which a part is a verb elsewhere.
+var inert = strings.NewReplacer("移动", "", "自动", "", "启动", "", "动态", "", "动作", "", "活动", "", "手动", "", "驱动", "", "滚动", "", "动画", "", "改名", "", "重命名", "")
 
 // A token is one thing that words name.
 type token struct {
@@ -148,6 +182,14 @@ func tokens(words string) (out []token) {
 				continue
 			}
 		}
+		if skip, p := hanPath(words[i:]); p != "" && starting(words[:i]) {
+			t := token{text: p}
+			i += skip + len(p)
+			t.around(before, words[i:])
+			out = append(out, t)
+			before = append(before, p)
+			continue
+		}
 		if unicode.IsSpace(r) || r >= utf8.RuneSelf || strings.ContainsRune("`\"',;:!?()[]", r) {
 			if r >= utf8.RuneSelf && unicode.Is(unicode.Han, r) {
 				before = append(before, string(r))
@@ -172,6 +214,12 @@ func tokens(words string) (out []token) {
 	return out
 }
 
+// starting reports whether a word begins behind before.
+func starting(before string) bool {
+	r, _ := utf8.DecodeLastRuneInString(before)
+	return before == "" || unicode.IsSpace(r) || strings.ContainsRune("`\"，,、：:（(", r)
+}
+
 // around sets what the words around a token say of it.
 func (t *token) around(before []string, after string) {
 	if n := len(before); n > 0 {
@@ -181,18 +229,27 @@ func (t *token) around(before []string, after string) {
 	after = strings.TrimLeft(after, " ")
 	next, _, _ := strings.Cut(after, " ")
 	next = strings.ToLower(strings.TrimRight(next, ".,;:!?"))
-	t.dir = among(next, "directory", "dir", "folder", "tree", "subtree") || strings.HasPrefix(after, "目录") || strings.HasPrefix(after, "文件夹")
+	t.dir = among(next, "directory", "dir", "folder", "tree", "subtree") || startsAny(after, []string{"目录", "文件夹"}) || startsAny(after, []string{"下面", "下的", "里的", "里面", "底下"}) && !hasExtension(t.text) && isDirectoryName(t.text)
 	if n := len(before); n > 1 && among(before[n-1], "in", "inside", "of") {
 		t.part, t.before = !strings.HasSuffix(t.text, "/") && !t.dir && hasExtension(t.text), before[n-2]
 	}
-	if rest, ok := strings.CutPrefix(after, "里的"); ok && hasExtension(t.text) {
-		t.part = !startsAny(rest, []string{"任何", "东西", "代码", "内容", "所有"})
+	for _, of := range []string{"里的", "中的", "里面的", "上的", "的"} {
+		if rest, ok := strings.CutPrefix(after, of); ok && hasExtension(t.text) {
+			t.part = t.part || !startsAny(strings.TrimLeft(rest, " "), []string{"任何", "东西", "代码", "内容", "所有", "文件", "改动", "修改", "前提", "情况", "同时"})
+			break
+		}
+	}
+	if n := len(before); n > 1 && among(before[n-1], "in", "under", "inside", "within", "below") && isGeneral(before[n-2]) && isDirectoryName(t.text) {
+		t.dir = true
 	}
 }
 
 // program returns the command that a program by its bare name is meant in, "" if it
 // may be a word of English, or too little of the command is known.
 func (t token) program() string {
+	if t.elsewhere() {
+		return ""
+	}
 	if isAmbiguous(t.text) && !among(t.verb, "run", "running", "execute", "executing", "call", "calling", "invoke", "行", "跑", "用") {
 		return ""
 	}
@@ -211,6 +268,36 @@ func (t token) program() string {
 		return ""
 	}
 	return t.text + " " + argument
+}
+
+// elsewhere reports whether a program is only meant in something that is written:
+// no curl in the Dockerfile.
+func (t token) elsewhere() bool {
+	fields := strings.Fields(strings.ToLower(t.next))
+	return len(fields) > 1 && among(fields[0], "in", "inside", "within") && !among(strings.Trim(fields[1], ".,;:!?"), "this", "here", "any", "general", "my", "our") ||
+		len(fields) > 1 && fields[0] == "for" && !among(strings.Trim(fields[1], ".,;:!?"), "this", "that", "it", "now", "anything", "any", "these")
+}
+
+// isDirectoryName reports whether a word behind "anything in" can only be a
+// directory.
+func isDirectoryName(s string) bool {
+	return len(s) > 1 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" && !isPlainWord(s) && !isPlain(s) &&
+		!among(s, "production", "prod", "staging", "git", "tests", "general", "particular", "parallel", "place", "advance", "memory", "case", "order")
+}
+
+// everything reports whether the words are of all that can be done.
+func (d deed) everything() bool {
+	return contains(d.words, []string{" do anything ", " do nothing ", " doing anything ", " any action", " take action", " make any move", "什么都", "什么也", "任何事", "任何操作", "任何动作", "做任何", "一切操作"})
+}
+
+// allFiles reports whether what is done is done to any file.
+func (d deed) allFiles() bool {
+	return contains(d.words, []string{" anything ", " nothing ", " any file", " any code", " the code ", " code ", "任何文件", "任何东西", "任何代码", "代码", "什么都"})
+}
+
+// passing reports whether the words hold for a while only.
+func (d deed) passing() bool {
+	return contains(d.words, []string{" yet ", " for now ", " until ", " for the time being ", "先别", "先不", "先勿", "暂时", "暂不", "直到"})
 }
 
 // isAmbiguous knows the programs that are words of English too.

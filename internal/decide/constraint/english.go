@@ -29,7 +29,11 @@ func english(s sentence) (found []span) {
 			c = slices.Concat(c, all[i+1], all[i+2])
 			i += 2
 		}
-		if len(c) == 0 || told(all[:i], c) {
+		if len(c) == 0 || told(all[:i], c) || written(all[:i]) {
+			continue
+		}
+		if i > 0 && insteadOf(all[i-1], c) { // edit b.go, not a.go
+			found = append(found, span{s.start + c[0].start, s.start + c[len(c)-1].end, Forbid})
 			continue
 		}
 		for onlyNegates(c) && i+1 < len(all) { // do not, under any circumstances, push
@@ -41,6 +45,9 @@ func english(s sentence) (found []span) {
 			continue
 		}
 		from, to := c[at].start, c[len(c)-1].end
+		if i > 0 && at == 0 && len(c) < 5 && pathsOnly(all[i-1]) { // a.go: hands off
+			from = all[i-1][0].start
+		}
 		switch {
 		case kind == pending && i+1 < len(all): // before you drop a table, ask me
 			next := all[i+1]
@@ -201,6 +208,9 @@ func opens(c []word, polite bool) (Kind, bool) {
 			return opens(c[3:], polite)
 		}
 	case "only", "solely", "exclusively":
+		if scopedTo(c) && mayBe(c) {
+			return Forbid, true
+		}
 		if among(second, "change", "edit", "touch", "modify", "alter", "work", "use", "run", "fix", "refactor", "rewrite", "commit", "read", "look", "make", "apply") {
 			return Forbid, second != "make" && second != "apply" && second != "look" && second != "read" || has(c, "changes") > 0 || scoped(c)
 		}
@@ -609,6 +619,8 @@ func assured(c []word) (Kind, bool) {
 		}
 	case starts(rest, "to", "ask"), starts(rest, "to", "check", "with"), starts(rest, "to", "get"):
 		return Ask, asks(rest[1:])
+	case len(rest) < 9 && scopedTo(rest) && (untouchable(rest) || stays(rest) || untouched(rest)):
+		return Forbid, has(rest, "if") < 0 && has(rest, "when") < 0 && has(rest, "while") < 0 && has(rest, "after") < 0
 	case among(rest[0].low, "nothing", "no"):
 		return Forbid, untouchable(rest) || changed(rest) || allowedAt(rest, 1)
 	}

@@ -5,7 +5,7 @@ package constraint
 func inside(c []word) (at int, kind Kind) {
 	for i, w := range c {
 		switch w.low {
-		case "without":
+		case "without", "w/o":
 			if i > 0 && isGerund(low(c, i+1)) && asked(c[:i]) {
 				return i, Forbid
 			}

@@ -3,6 +3,7 @@ package constraint
 import (
 	"path"
 	"strings"
+	"unicode"
 
 	"github.com/belay-agent/belay/internal/decide/policy"
 )
@@ -54,7 +55,13 @@ func looksLikePath(s string) bool {
 	case strings.HasPrefix(s, ".") && len(s) > 2:
 		return isFile(low) || strings.HasPrefix(low, ".env") || strings.HasPrefix(low, ".git")
 	}
-	return hasExtension(s) && strings.Trim(low, "abcdefghijklmnopqrstuvwxyz0123456789._-+") == "" && !among(low, "node.js", "e.g", "i.e", "etc", "next.js", "vue.js", "express.js", "d3.js", "three.js", "moment.js", "socket.io")
+	ascii := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Han, r) {
+			return 'x'
+		}
+		return r
+	}, low)
+	return hasExtension(s) && strings.Trim(ascii, "abcdefghijklmnopqrstuvwxyz0123456789._-+") == "" && !among(low, "node.js", "e.g", "i.e", "etc", "next.js", "vue.js", "express.js", "d3.js", "three.js", "moment.js", "socket.io")
 }
 
 // domain reports whether the first element is a host, as that of an import path

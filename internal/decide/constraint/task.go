@@ -11,6 +11,7 @@ import (
 type task struct {
 	words    [][]string // any of these, all of whose parts are there
 	not      []string   // and none of these
+	fine     []string   // further words that leave it as wide as it is
 	anywhere bool       // and not of one branch or place alone
 	commands []string   // for Bash
 	bans     []tool.Ban
@@ -71,9 +72,10 @@ var tasks = []task{
 	{words: [][]string{{"reset", "git"}, {"git", "history"}, {"rewrite", "history"}}, commands: []string{"git reset **", "git rebase **", "git commit --amend **", "git filter-branch **"}},
 	{words: [][]string{{"stash"}}, commands: []string{"git stash **"}},
 	{words: [][]string{{"git"}}, not: []string{" push", " commit", " history", "提交", "推送", "stash", "rebase", "reset", ".git", " merge", "checkout"}, commands: []string{"git **"}},
-	{words: [][]string{{"deploy"}, {"deploys"}, {"deployments"}, {"部署"}, {"上线"}}, not: []string{" script", " config", "脚本", "配置", "`"}, commands: []string{"kubectl apply **", "helm upgrade **", "helm install **", "terraform apply **", "vercel **", "fly deploy **", "gcloud app deploy **"}, bans: []tool.Ban{{Rule: "Bash", Text: "deploy"}}},
+	{words: [][]string{{"deploy"}, {"deploys"}, {"deployments"}, {"部署"}, {"上线"}}, fine: []string{"production", "prod", "staging", "live", "生产", "环境", "线上", "服务器"}, not: []string{" script", " config", "脚本", "配置", "`"}, commands: []string{"kubectl apply **", "helm upgrade **", "helm install **", "terraform apply **", "vercel **", "fly deploy **", "gcloud app deploy **"}, bans: []tool.Ban{{Rule: "Bash", Text: "deploy"}}},
 	{words: [][]string{{"publish"}, {"releases"}, {"release", "publish"}, {"发布"}}, commands: []string{"npm publish **", "yarn publish **", "pnpm publish **", "cargo publish **", "twine upload **", "gem push **", "poetry publish **", "uv publish **", "gh release create **", "goreleaser **", "git push --tags **"}},
-	{words: [][]string{{"run", "migrations"}, {"run", "migration"}, {"execute", "migrations"}, {"execute", "migration"}, {"migrate", "database"}, {"migrations", "against"}, {"no", "migrations"}, {"start", "migrations"}, {"apply", "migrations"}, {"运行", "迁移"}, {"执行", "迁移"}, {"跑", "迁移"}, {"run", "迁移"}},
+	{words: [][]string{{"run", "migrations"}, {"run", "migration"}, {"execute", "migrations"}, {"execute", "migration"}, {"migrate", "database"}, {"migrations", "against"}, {"no", "migrations"}, {"start", "migrations"}, {"apply", "migrations"}, {"运行", "迁移"}, {"执行", "迁移"}, {"跑", "迁移"}, {"run", "迁移"}, {"跑", "migration"}, {"执行", "migration"}, {"运行", "migration"}, {"跑", "migrations"}, {"执行", "migrations"}, {"运行", "migrations"}},
+		fine:     []string{"database", "db", "databases", "against", "staging", "production", "prod", "schema", "迁移"},
 		commands: []string{"alembic **", "flyway **", "goose **", "liquibase **", "atlas **", "dotnet ef database **"}, bans: []tool.Ban{{Rule: "Bash", Text: "migrate"}, {Rule: "Bash", Text: "migration"}, {Rule: "Bash", Text: "migrations"}}},
 	{words: [][]string{{"drop", "table"}, {"drop", "tables"}, {"truncate", "table"}, {"drop", "database"}, {"drop", "表"}, {"删", "表"}, {"删除", "数据库"}}, not: []string{"表单", "列表"},
 		bans: []tool.Ban{{Rule: "Bash", Text: "drop table"}, {Rule: "Bash", Text: "truncate table"}, {Rule: "Bash", Text: "truncate"}, {Rule: "Bash", Text: "drop database"}}},
@@ -84,7 +86,7 @@ var tasks = []task{
 		commands: []string{"npm update **", "npm upgrade **", "yarn upgrade **", "pnpm update **", "go get -u **", "cargo update **", "cargo upgrade **", "pip install --upgrade **", "pip install -U **", "poetry update **", "bundle update **", "composer update **", "ncu **", "apt upgrade **", "brew upgrade **", "uv lock --upgrade **"}},
 	{words: [][]string{{"run", "tests"}, {"run", "test"}, {"跑", "测试"}, {"运行", "测试"}, {"执行", "测试"}}, not: []string{" add ", " e2e", " integration", "集成测试", " slow ", " load "},
 		commands: []string{"go test **", "npm test **", "npm run test **", "yarn test **", "pnpm test **", "pytest **", "cargo test **", "make test **", "jest **", "vitest **", "mvn test **", "gradle test **", "./gradlew test **", "tox **", "rspec **", "phpunit **", "dotnet test **"}, bans: []tool.Ban{{Rule: "Test"}}},
-	{words: [][]string{{"use", "bash"}, {"use", "shell"}, {"using", "bash"}, {"the", "shell"}, {"用", "bash"}, {"shell", "commands"}, {"run", "commands"}, {"用", "shell"}, {"执行", "命令"}, {"运行", "命令"}}, not: []string{" script", "脚本", " for edit", " to edit", "去改", "改文件", "编辑", " any commands that", " in bash", " on production", " commands that", " commands with"}, bans: []tool.Ban{{Rule: "Bash"}}},
+	{words: [][]string{{"use", "bash"}, {"use", "shell"}, {"using", "bash"}, {"the", "shell"}, {"用", "bash"}, {"shell", "commands"}, {"run", "commands"}, {"用", "shell"}, {"执行", "命令"}, {"运行", "命令"}}, not: []string{" script", "脚本", " for edit", " to edit", "去改", "改文件", "编辑", " any commands that", " in bash", " on production", " commands that", " commands with "}, bans: []tool.Ban{{Rule: "Bash"}}},
 }
 
 // installs are the commands that add a package to a project.
@@ -102,7 +104,7 @@ func (d deed) network() bool {
 	if contains(d.words, []string{" external host", " external server", " external service", " outside world", "外部主机", "外部网络", "外部服务"}) {
 		return true
 	}
-	if contains(d.words, []string{" api", "接口", " host", "主机", " request", " drive", " tests", " server", " production", "生产", " staging", " from "}) {
+	if contains(d.words, []string{" api", "接口", " host", "主机", " request", " drive", " tests", " server", " production", "生产", " staging", " from ", " code ", "代码", "测试"}) {
 		return false
 	}
 	if contains(d.words, []string{"联网", "上网", "访问网络", "使用网络", "访问外网", "访问互联网", "连外网", "用网络", "网络请求", "网络访问"}) {

@@ -11,6 +11,7 @@ type word struct {
 	low        string
 	start, end int  // in the sentence
 	stop       bool // a clause ends behind it
+	colon      bool // with a colon
 }
 
 // readWords splits a masked sentence at white space. Chinese is one word as long
@@ -76,7 +77,7 @@ func readWord(raw string, at int) (words []word) {
 		low = strings.ReplaceAll(low, "’", "'")
 	}
 	stop := strings.ContainsAny(body[len(inner):], ",;:)!?…") || strings.HasSuffix(body, ".")
-	return []word{{low: low, start: at, end: at + len(inner), stop: stop}}
+	return []word{{low: low, start: at, end: at + len(inner), stop: stop, colon: strings.HasPrefix(body[len(inner):], ":")}}
 }
 
 // clauses cuts words where a clause ends, and before what begins another one.
@@ -107,7 +108,9 @@ func begins(words []word, from, i int) bool {
 		return ""
 	}
 	switch words[i].low {
-	case "but", "because", "since", "however", "although", "though":
+	case "but":
+		return !among(words[i-1].low, "everything", "anything", "nothing", "all")
+	case "because", "since", "however", "although", "though":
 		return true
 	case "so":
 		return next(1) != "that" || i-from > 2

@@ -77,14 +77,17 @@ func (p Policy) fits(r Rule, t tool.Spec, part tool.Part, c command) bool {
 }
 
 // spares reports whether e is not what r, a rule about files, keeps from
-// commands: the rule excepts it, or it names no file, but that the command may
-// write anywhere in the workspace.
+// commands: the rule excepts it, or, where the rule is for every file, it names
+// none, but that the command may write anywhere in the workspace.
 func (r Rule) spares(e effect.Effect) bool {
-	if r.Ban == nil || r.Ban.Except == "" {
+	if r.Ban == nil || r.Ban.Except == "" && r.Pattern != "**" {
 		return false
 	}
 	if e.Tree && e.On == "." {
 		return true
+	}
+	if r.Ban.Except == "" {
+		return false
 	}
 	excepted, err := match(r.Ban.Except, e.On)
 	return excepted && err == nil

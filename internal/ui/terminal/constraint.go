@@ -15,7 +15,7 @@ func (v *view) constrained(b event.Constrained) {
 		v.say("constraint " + b.ID + " is lifted: " + strconv.Quote(b.Words))
 		return
 	}
-	v.say(Constraint(b))
+	v.say(Constraint(b) + "; /lift " + b.ID + " ends it")
 }
 
 // Constraint says in a line what a constraint is and what keeps it.
