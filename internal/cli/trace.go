@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/rand"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -71,18 +72,18 @@ func (s System) writeTrace(st store, id string, o traceOptions) error {
 	if name == "" {
 		name = "belay-" + id + ".html"
 	}
+	source, next := s.traceSource(st, id, o.redact)
+	source.Events = next()
 	var report trace.Report
-	write := func(w *os.File) (err error) {
-		report, err = trace.Write(w, s.traceSource(st, id, o.redact))
+	write := func(w io.Writer) (err error) {
+		report, err = trace.Write(w, source)
 		return err
 	}
 	if name == "-" && isTerminal(s.Stdout) {
 		return usage("a page is not for a terminal: write it to a file, or into a pipe")
 	}
 	if name == "-" {
-		var err error
-		report, err = trace.Write(s.Stdout, s.traceSource(st, id, o.redact))
-		if err != nil {
+		if err := write(s.Stdout); err != nil {
 			return err
 		}
 	} else {
@@ -110,14 +111,14 @@ func (s System) writeTrace(st store, id string, o traceOptions) error {
 	return nil
 }
 
-// traceSource is session id as a page shows it. Each is read from its beginning.
-func (s System) traceSource(st store, id string, redact bool) trace.Source {
+// traceSource is session id as a page shows it, from its beginning, without its
+// events: those, and later the ones that came since, are from next.
+func (s System) traceSource(st store, id string, redact bool) (_ trace.Source, next func() trace.Events) {
 	v := journal.Watch(st.path(id))
 	h := newTraceHistory(st.path(id))
 	windows, _ := s.catalogue() // without it, sizes are not known
 	source := trace.Source{
 		Session:  id,
-		Events:   h.watch(v.Next()),
 		Artifact: v.Artifact,
 		Owners:   h.owners,
 		Window: func(model string) int {
@@ -127,7 +128,7 @@ func (s System) traceSource(st store, id string, redact bool) trace.Source {
 	if redact {
 		source.Redact = s.redaction(st.rootOf(id))
 	}
-	return source
+	return source, func() trace.Events { return h.watch(v.Next()) }
 }
 
 // redaction is what a page for others goes without.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/belay-agent/belay/internal/ui/trace"
-	"github.com/belay-agent/belay/internal/world/journal"
 )
 
 // followTrace serves the page of session id until it is interrupted.
@@ -15,11 +14,8 @@ func (s System) followTrace(ctx context.Context, st store, id string, o traceOpt
 	ctx, done := in.within(ctx)
 	defer done()
 	server, err := trace.Listen(func() trace.Live {
-		source := s.traceSource(st, id, o.redact)
-		v := journal.Watch(st.path(id))
-		h := newTraceHistory(st.path(id))
-		source.Artifact, source.Owners = v.Artifact, h.owners
-		return trace.Live{Source: source, Next: func() trace.Events { return h.watch(v.Next()) }}
+		source, next := s.traceSource(st, id, o.redact)
+		return trace.Live{Source: source, Next: next}
 	})
 	if err != nil {
 		return fmt.Errorf("serve a trace: %w", err)

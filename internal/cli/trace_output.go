@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,7 +11,7 @@ import (
 
 // writePage has write fill the file name, which then is all there or as it was
 // before. What is there is replaced only if it is a regular file.
-func writePage(name string, write func(*os.File) error) (err error) {
+func writePage(name string, write func(io.Writer) error) (err error) {
 	mode := fs.FileMode(0o600) // a session is its user's
 	switch info, err := os.Stat(name); {
 	case errors.Is(err, fs.ErrNotExist):

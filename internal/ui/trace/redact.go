@@ -71,11 +71,12 @@ func (x *Redaction) sum(s string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// names takes the names of places, people and machines out of s, and makes digests
-// ones that fit no file.
+// names takes the names of places, people and machines out of s, shortens paths that
+// lead out of the workspace to their last element, and makes digests ones that fit
+// no file.
 func (x *Redaction) names(s string) string {
 	if x.Root != "" && x.Root != "/" {
-		s = strings.ReplaceAll(s, x.Root, "[workspace]")
+		s = replaceWord(s, x.Root, "[workspace]")
 	}
 	for _, n := range x.Names {
 		if len(n.Word) > 1 {
@@ -109,13 +110,10 @@ func wordByte(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c >= 0x80
 }
 
-// path shortens a path that leads out of the workspace to its last element.
-func (x *Redaction) path(s string) string { return x.names(s) }
-
 func (x *Redaction) row(r row) row {
 	switch r.Kind {
 	case "opened", "ruled":
-		r.Line = x.path(r.Line)
+		r.Line = x.names(r.Line)
 	case "decided":
 		r.Line = x.reason(r.By, r.Line)
 	case "stopped":
@@ -124,7 +122,7 @@ func (x *Redaction) row(r row) row {
 		r.Line = x.text(r.Line)
 	}
 	for i, p := range r.Paths {
-		r.Paths[i] = x.path(p)
+		r.Paths[i] = x.names(p)
 	}
 	calls := make([]asked, len(r.Calls))
 	for i, c := range r.Calls {
@@ -180,7 +178,7 @@ func (x *Redaction) value(key string, v any, within bool) any {
 		for k, e := range v {
 			name := k
 			if key == "seen" {
-				name = x.path(k)
+				name = x.names(k)
 			} else if !plainKey(k) {
 				name = x.text(k)
 			}
@@ -206,7 +204,7 @@ func (x *Redaction) value(key string, v any, within bool) any {
 func (x *Redaction) string(key, s string, within bool) string {
 	switch {
 	case pathKeys[key]:
-		return x.path(s)
+		return x.names(s)
 	case structural[key] && !within:
 		return x.names(s)
 	case strings.HasPrefix(s, handlePrefix), s != "" && digestRE().FindString(s) == s:

@@ -118,7 +118,7 @@ func TestWhatStaysForOthersIsKnown(t *testing.T) {
 
 func TestRedactionShortensPathsAndNames(t *testing.T) {
 	l := newLog(t)
-	l.add(event.Opened{Session: "s", Root: "/home/alice/secret-project", Model: "m", Mode: "auto"}, event.Asked{Text: "hello from alice", Mentions: []string{"lib/a.go", "/home/alice/other/b.go", "/srv/data/c.go"}},
+	l.add(event.Opened{Session: "s", Root: "/home/alice/secret-project", Model: "m", Mode: "auto"}, event.Asked{Text: "hello from alice", Mentions: []string{"lib/a.go", "/home/alice/other/b.go", "/srv/data/c.go", "/home/alice/secret-project2/d.go"}},
 		event.Decided{Call: "c1", Verdict: "deny", By: "Read(/home/alice/.ssh/**)", Reason: "the rule of alice on laptop7 in /home/alice/secret-project/lib forbids it, " + strings.Repeat("ab", 32)},
 		event.Decided{Call: "c1", Verdict: "deny", By: "person", Reason: "my own words"})
 	page := func(key string) string {
@@ -138,7 +138,7 @@ func TestRedactionShortensPathsAndNames(t *testing.T) {
 			t.Errorf("%q is there", gone)
 		}
 	}
-	for _, kept := range []string{"lib/a.go", "…/b.go", "…/c.go", "the rule of [user] on [host] in [workspace]/lib forbids it", `"verdict":"deny"`} {
+	for _, kept := range []string{"lib/a.go", "…/b.go", "…/c.go", "…/d.go", "the rule of [user] on [host] in [workspace]/lib forbids it", `"verdict":"deny"`} {
 		if !strings.Contains(text, kept) {
 			t.Errorf("%q is not there", kept)
 		}
