@@ -77,7 +77,9 @@ var ErrNotSaid = errors.New("the user did not say that")
 
 // FromProposal returns the constraint that a model heard in userText, which is one
 // message of the user, and that no pattern found. It must be in the user's own
-// words, or the error is ErrNotSaid; white space may differ.
+// words, or the error is ErrNotSaid; white space may differ. What it bans is asked
+// about, not denied: that these words bind is the model's reading, and a piece of a
+// sentence can say what the whole does not.
 func FromProposal(words, userText string) (Constraint, error) {
 	start, end, ok := locate(words, userText)
 	if !ok {
@@ -90,7 +92,25 @@ func FromProposal(words, userText string) (Constraint, error) {
 			kind = f.kind
 		}
 	}
-	return Constraint{Words: words, Kind: kind, Bans: Compile(words, kind)}, nil
+	var bans []tool.Ban
+	if negative(words) {
+		bans = Compile(words, kind)
+	}
+	for i := range bans {
+		bans[i].Ask = true
+	}
+	return Constraint{Words: words, Kind: kind, Bans: bans}, nil
+}
+
+// negative reports whether words forbid, or bound, by any word of theirs. "edit a.go",
+// cut out of what the user asked for, does not.
+func negative(words string) bool {
+	if strings.ContainsAny(words, signs) {
+		return true
+	}
+	return slices.ContainsFunc(strings.Fields(flat(words)), func(w string) bool {
+		return strings.HasSuffix(w, "n't") || among(w, "not", "no", "never", "nothing", "nobody", "none", "dont", "cannot", "without", "w/o", "only", "avoid", "stop", "except", "outside", "forbidden", "off-limits", "ask", "before", "unless", "hands", "leave", "keep")
+	})
 }
 
 // locate returns where words stand in text, whatever white space is between them.

@@ -85,8 +85,11 @@ func TestFromProposal(t *testing.T) {
 			t.Errorf("%q became %+v", words, got)
 		}
 	}
-	if got, err := FromProposal("do not push", "please do not push"); err != nil || len(got.Bans) != 1 {
+	if got, err := FromProposal("do not push", "please do not push"); err != nil || len(got.Bans) != 1 || !got.Bans[0].Ask {
 		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := FromProposal("edit a.go", "Please edit a.go."); err != nil || len(got.Bans) != 0 {
+		t.Errorf("what was asked for is banned: %+v, %v", got, err)
 	}
 }
 

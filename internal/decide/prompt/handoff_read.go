@@ -9,7 +9,6 @@ import (
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
-	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
 
@@ -246,31 +245,6 @@ func (r *reader) said(words string) int64 {
 		}
 	}
 	return 0
-}
-
-// wrongBan says why what a note forbids cannot be matched, or would match too
-// much.
-func (r *reader) wrongBan(rule, text, call string) string {
-	switch {
-	case rule != "":
-		parsed, err := policy.ParseRule(rule, policy.Deny, policy.FromConstraint)
-		if err != nil {
-			return err.Error()
-		}
-		if parsed.Tool == "" || parsed.Tool == "*" || strings.Trim(parsed.Pattern, "*/. ") == "" {
-			return fmt.Sprintf("rule %q forbids far too much", clipped(rule, 100))
-		}
-	case text != "":
-		if len(text) < shortestBan || len(text) > 100 || !r.mentions(text) {
-			return fmt.Sprintf("text %q is too short, too long, or not in the stretch", clipped(text, 100))
-		}
-	case call != "":
-		c, ok := r.calls[call]
-		if !ok || c.result == nil || c.result.Failure == nil {
-			return fmt.Sprintf("no call %q failed in this stretch", clipped(call, 20))
-		}
-	}
-	return ""
 }
 
 // ban returns what a note forbids. A test that failed may be run again.
