@@ -9,17 +9,23 @@ import (
 // chinese returns the constraints in a sentence that its Chinese words make. Each
 // is a whole clause: what it is about may stand before or behind what forbids it.
 func chinese(s sentence) (found []span) {
-	if !strings.ContainsAny(s.text, signs) && !contains(s.text, []string{"一定要", "一律", "都要", "请示", "说一声"}) {
+	if !strings.ContainsAny(s.text, signs) && !contains(s.text, []string{"一定要", "一律", "都要", "请示", "说一声", "用英文", "用中文"}) {
 		return nil
 	}
 	if questions(s) {
 		return nil
 	}
 	pieces := cutChinese(s.text)
+	wondered, puzzled := -1, false // the last clause that asks, and whether one has nothing but a question
+	for i, p := range pieces {
+		if piece := s.text[p.start:p.end]; wonders(piece) {
+			wondered, puzzled = i, puzzled || !contains(piece, looking)
+		}
+	}
 	for i := 0; i < len(pieces); i++ {
 		p := pieces[i]
 		text := s.text[p.start:p.end]
-		if reported(s.text[:p.start]) || conditional(pieces[:i], s.text) {
+		if reported(s.text[:p.start]) || conditional(pieces[:i], s.text) || wonders(text) || (puzzled || i < wondered) && !contains(text, strong) {
 			continue
 		}
 		if asksChinese(text) {
@@ -28,7 +34,7 @@ func chinese(s sentence) (found []span) {
 		}
 		if i+1 < len(pieces) && beforehand(text) { // before files are deleted, ask me
 			next := s.text[pieces[i+1].start:pieces[i+1].end]
-			if contains(next, askMe) && !contains(next, others) {
+			if contains(next, askMe) && !asksOthers(next) {
 				found = append(found, span{s.start + p.start, s.start + pieces[i+1].end, Ask})
 				i++
 				continue
@@ -49,7 +55,7 @@ func chinese(s sentence) (found []span) {
 			found = append(found, span{s.start + pieces[i-1].start, s.start + p.end, kind}) // but for a.go, nothing may change
 			continue
 		}
-		if kind, ok := bindsChinese(text); ok && !(goesOn(text) && specified(pieces[:i], s.text)) {
+		if kind, ok := bindsChinese(text); ok && !(startsAny(text, weak) && cannot(pieces[:i], s.text, text)) && !(goesOn(text) && specified(pieces[:i], s.text)) {
 			found = append(found, span{s.start + p.start, s.start + p.end, kind})
 		}
 	}
@@ -58,7 +64,7 @@ func chinese(s sentence) (found []span) {
 
 // signs are characters of which every constraint has one; most sentences have
 // none.
-const signs = "不别勿禁杜只仅避停必务始保维未没擅私我先"
+const signs = "不别勿禁杜只仅避停必务始保维未没擅私我先全统都限控"
 
 // heads are the first characters of what forbids.
 const heads = "不请切严禁杜别勿绝永"
@@ -72,14 +78,21 @@ func questions(s sentence) bool {
 	if contains(s.text, []string{"能不能不要", "能不能别", "可以不要", "可以别", "能否不要", "能否别", "可不可以不要", "可不可以别", "能不能先别", "能不能先不要", "麻烦"}) {
 		return false
 	}
-	text := s.text
+	text := strings.TrimRight(s.text, " \t.!?。！？~")
+	return s.asks || strings.HasSuffix(text, "吗") || strings.HasSuffix(text, "呢")
+}
+
+// wonders reports whether a clause asks something.
+func wonders(text string) bool {
 	for _, a := range anyhow {
 		text = strings.ReplaceAll(text, a, "")
 	}
-	text = strings.TrimRight(text, " \t.!?。！？~")
-	return s.asks || strings.HasSuffix(text, "吗") || strings.HasSuffix(text, "呢") ||
-		contains(text, []string{"为什么", "为啥", "为何", "怎么", "是不是", "要不要", "会不会", "是否", "什么意思", "能不能", "可不可以", "难道", "有没有", "该不该", "如何"})
+	return contains(text, []string{"为什么", "为啥", "为何", "怎么", "咋", "是不是", "要不要", "会不会", "是否", "什么意思", "能不能", "可不可以", "难道", "有没有", "该不该", "如何"})
 }
+
+// looking are words that make a question something to find out, which the rest of
+// the sentence need not be about: 看看怎么回事，但是别改测试.
+var looking = []string{"看", "查", "分析", "排查", "找", "定位", "解释", "研究", "弄清", "搞清", "想想", "说说", "讲讲", "告诉我", "确认", "调研", "评估", "帮我", "帮忙", "先"}
 
 // anyhow are words that look like a question and say: in any case.
 var anyhow = []string{"无论如何", "随你怎么", "不管怎么", "无论怎么", "怎么都", "不论如何", "不管怎样", "怎么改都"}
@@ -150,16 +163,38 @@ func reported(before string) bool {
 	if contains(before, []string{"我说", "我要求", "我强调", "跟你说", "告诉你"}) {
 		return false
 	}
-	return contains(before, reporting)
+	if contains(before, reporting) {
+		return true
+	}
+	for _, w := range shown {
+		if at := strings.Index(before, w); at >= 0 {
+			rest := before[at+len(w):]
+			if strings.TrimSpace(rest) == "" || startsAny(rest, []string{"里", "中", "上", "是", "为", "要求", "：", ":", "，", ",", "“", string(rune(blank))}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-var reporting = []string{"说", "告诉我", "让我", "叫我", "写着", "写了", "写道", "写上", "写明", "加上一句", "加一句", "加一条", "加一行", "提示", "建议", "报错", "文档", "规范里", "注释", "警告", "错误信息", "内容是", "内容为", "标题"}
+// reporting are words for what somebody says; shown are things that show words, if
+// what they show follows.
+var (
+	reporting = []string{"说", "告诉我", "让我", "叫我", "写着", "写了", "写道", "写上", "写明", "加上一句", "加一句", "加一条", "加一行", "提示", "建议", "报错", "规范里", "错误信息", "内容是", "内容为", "这句话", "这段话", "下面这句", "下面这段"}
+	shown     = []string{"文档", "注释", "警告", "标题"}
+)
 
 // conditional reports whether a clause is about what a program does in some case.
 func conditional(before []piece, text string) bool {
 	for _, p := range before {
 		b := text[p.start:p.end]
-		if contains(b, []string{"如果", "假如", "要是", "一旦", "当", "若"}) && contains(b, products) {
+		for _, w := range []string{"如果", "假如", "要是", "一旦", "当", "若"} {
+			_, rest, ok := strings.Cut(b, w)
+			if ok && contains(rest, products) && !startsAny(rest, []string{"要", "需要", "你", "想", "我", "必须", "非", "有必要", "得", "打算", "准备", "必要"}) && (startsAny(rest, products) || !startsAny(rest, done)) {
+				return true
+			}
+		}
+		if strings.HasSuffix(b, "时") && contains(b, products) { // 输入为负数时
 			return true
 		}
 	}
@@ -169,6 +204,19 @@ func conditional(before []piece, text string) bool {
 // goesOn reports whether a clause has no subject of its own, and a word that may
 // as well say what a program does.
 func goesOn(text string) bool { return startsAny(text, must) || startsAny(text, weak) }
+
+// cannot reports whether a clause says what does not work, after one that says so.
+func cannot(before []piece, text, clause string) bool {
+	if !strings.HasPrefix(clause, "不能") || !contains(clause, []string{"连接", "访问", "登录", "打开", "下载", "上传", "启动", "安装", "联网", "运行", "执行", "加载", "推送"}) {
+		return false
+	}
+	for _, p := range before {
+		if contains(text[p.start:p.end], []string{"不起来", "起不来", "报错", "挂了", "失败", "崩", "超时", "坏了", "出错", "卡住"}) {
+			return true
+		}
+	}
+	return false
+}
 
 // specified reports whether what came before says how a program is to behave.
 func specified(before []piece, text string) bool {
@@ -203,7 +251,8 @@ var (
 var done = []string{
 	"改", "动", "碰", "删", "用", "使用", "采用", "提交", "推送", "推到", "修改", "删除", "运行", "执行", "跑", "调用", "安装", "引入", "添加", "加", "增加", "新增", "重命名", "改名", "重启", "升级", "降级", "更新",
 	"部署", "发布", "上线", "合并", "切换", "切到", "创建", "新建", "写", "读", "打开", "访问", "联网", "上网", "连接", "下载", "上传", "移动", "覆盖", "替换", "破坏", "改变", "变更", "编辑", "重写", "重构", "格式化",
-	"清空", "泄露", "硬编码", "跳过", "关闭", "停止", "停掉", "杀", "移除", "去掉", "拆", "依赖", "导入", "绕过", "禁用", "注释掉", "忽略", "暴露", "打印", "生成", "复制", "回滚", "重置", "变基", "发送", "请求外", "装", "查看", "看",
+	"启动", "启用", "开启", "卸载", "迁移", "拷贝", "调整", "优化", "简化", "合入", "压缩", "转换", "拆分", "抽取", "补", "改写", "篡改", "增删", "新开", "开分支", "打标签", "打 tag", "打tag", "写死", "伪造", "编造", "猜", "假设", "降低", "放宽", "屏蔽", "吞掉", "外传", "外发", "分享", "公开", "抓取", "爬", "登录线上", "登录生产", "连线上", "连生产", "连正式", "连库",
+	"清空", "清理", "泄露", "硬编码", "跳过", "关闭", "关掉", "停止", "停掉", "停用", "停服", "停机", "杀", "终止", "中断", "取消", "移除", "去掉", "拆", "依赖", "导入", "绕过", "禁用", "注释掉", "忽略", "暴露", "打印", "生成", "复制", "回滚", "重置", "变基", "发送", "请求外", "装", "查看", "看",
 	"commit", "push", "merge", "rebase", "touch", "force", "sudo", "run", "edit", "delete", "deploy", "install", "reset", "stash", "amend", "import", "mock", "publish", "drop", "add", "rm", "git", "npm", "pip", "change", "modify", "update", "rename", "refactor", "break",
 }
 
@@ -280,13 +329,22 @@ func forbidsChinese(text string) (Kind, bool) {
 			case verb:
 				return Forbid, before == "" || contains(before, []string{"在", "请", "要", "先", "都", "一律", "代码", "接口", "保证", "确保", "前提"}) && !contains(before, products)
 			case actsOfProduct(after), atTimes(after):
-			case bySubject(before) && (startsAny(after, done) || startsCode(after)) || topic(before) && ends(after):
+			case bySubject(before) && (startsAny(after, done) || startsCode(after)) || topic(before) && ends(after) || contains(before, []string{"代码", "日志", "提交", "注释", "文件"}) && topic(before) && startsAny(after, []string{"出现", "包含", "含有", "带"}):
 				return Forbid, !contains(after, []string{"为空", "为 nil"})
 			}
 		}
 	}
-	if rest, ok := strings.CutPrefix(text, "避免"); ok {
-		return Forbid, rest != ""
+	if _, rest, ok := strings.Cut(text, "前提是不"); ok {
+		return Forbid, startsAny(rest, done)
+	}
+	if before, rest, ok := strings.Cut(text, "能不"); ok && (before == "" || before == "尽量" || before == "请") && contains(rest, []string{"就不", "就别"}) {
+		return Forbid, startsAny(rest, done)
+	}
+	if bounded(text) {
+		return Forbid, true
+	}
+	if before, rest, ok := strings.Cut(text, "避免"); ok {
+		return Forbid, rest != "" && !contains(rest, []string{"空指针", "死锁", "崩溃", "报错", "渲染", "泄漏", "溢出", "越界", "卡顿", "竞态", "竞争", "冲突", "异常", "误", "bug", "超时", "闪烁", "抖动"}) && madeUpOf(before, []string{"请", "你", "要", "应", "应该", "尽量", "尽可能", "务必", "一定", "最好", "需要", "也", "都", "同时", "必须", "还要", "注意", "改的时候", "的时候"})
 	}
 	if rest, ok := strings.CutPrefix(text, "停止"); ok {
 		return Forbid, startsAny(rest, done)
@@ -294,16 +352,26 @@ func forbidsChinese(text string) (Kind, bool) {
 	return "", false
 }
 
+// bounded reports whether a clause says how far the work may go: 改动控制在一个文件以内.
+func bounded(text string) bool {
+	for _, w := range []string{"控制在", "限制在", "限定在", "局限在", "局限于", "限于"} {
+		if before, after, ok := strings.Cut(text, w); ok && after != "" {
+			return contains(before, []string{"改动", "修改", "变更", "diff", "范围", "重构", "编辑"})
+		}
+	}
+	return false
+}
+
 // forbidsStrongly reports whether a strong word forbids, by what is around it.
 func forbidsStrongly(before, m, after string) bool {
 	after = trimAdverbs(after)
-	if after == "" || startsAny(after, harmless) {
+	if after == "" || startsAny(after, harmless) && !startsAny(after, done) {
 		return false
 	}
 	last, _ := utf8.DecodeLastRuneInString(before)
 	first, _ := utf8.DecodeRuneInString(after)
 	switch {
-	case m == "别" && (strings.ContainsRune(besideBefore, last) || strings.ContainsRune(besideAfter, first)):
+	case m == "别" && (strings.ContainsRune(besideBefore, last) || strings.ContainsRune(besideAfter, first) && !startsAny(after, done)):
 		return false
 	case m == "别" && first == '提' && !strings.HasPrefix(after, "提交"):
 		return false
@@ -315,7 +383,7 @@ func forbidsStrongly(before, m, after string) bool {
 		return false
 	case m == "请不" && !startsAny(after, done):
 		return false
-	case m == "禁止" && contains(before, []string{"加", "添加", "实现", "增加", "写", "做", "设计", "被", "取消", "解除"}):
+	case m == "禁止" && contains(before, []string{"加", "添加", "实现", "增加", "写", "做", "设计", "被", "取消", "解除", "去掉", "移除", "删掉", "删除", "改掉", "打开", "放开", "关掉", "换掉"}):
 		return false
 	}
 	if contains(before, []string{"不再", "取消", "解除", "我不", "他不", "她不"}) || strings.HasSuffix(before, "我") && m != "不希望你" && m != "不想让你" && m != "不想你" {
@@ -324,6 +392,12 @@ func forbidsStrongly(before, m, after string) bool {
 	if reported(before) || contains(before, []string{"把", "翻译", "解释", "找出", "列出", "显示"}) && !contains(before, []string{"把关"}) {
 		return false
 	}
+	if contains(before, products) && (endsAny(before, "后", "时", "时候", "前") || startsAny(after, []string{"超过", "大于", "小于", "低于", "重复"})) {
+		return false
+	}
+	if topic(before) || names(before) {
+		return true
+	}
 	return !contains(before, []string{"用户", "客户端", "游客", "他们", "让它", "函数", "协程"}) && !(contains(before, []string{"如果", "若"}) && contains(before, products))
 }
 
@@ -331,7 +405,24 @@ func forbidsStrongly(before, m, after string) bool {
 // something.
 func actsOfProduct(after string) bool {
 	after = strings.TrimPrefix(after, "让")
-	return startsAny(after, products) || startsAny(after, others)
+	return startsAny(after, products) && !startsAny(after, []string{"变量名", "函数名", "方法名", "参数名", "字段名", "函数签名", "方法签名", "用户数据", "用户信息", "客户数据", "客户信息", "系统文件", "系统目录", "系统配置"}) || startsAny(after, []string{"抛", "返回", "报错", "崩溃", "阻塞", "弹"})
+}
+
+// madeUpOf reports whether nothing but any of some words is in a text.
+func madeUpOf(text string, any []string) bool {
+	for text = strings.TrimSpace(text); text != ""; {
+		longest := ""
+		for _, a := range any {
+			if strings.HasPrefix(text, a) && len(a) > len(longest) {
+				longest = a
+			}
+		}
+		if longest == "" {
+			return false
+		}
+		text = strings.TrimSpace(text[len(longest):])
+	}
+	return true
 }
 
 // bySubject reports whether what stands before a weak word lets it be for us: who
@@ -341,11 +432,20 @@ func bySubject(before string) bool {
 	if before == "" || startsCode(before) && !strings.ContainsFunc(before, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
 		return true
 	}
-	if contains(before, products) || contains(before, reporting) || contains(before, []string{"因为", "由于", "所以", "结果", "导致", "发现", "现在", "有时", "总是", "一直"}) {
+	if startsAny(before, []string{"以前", "之前的", "原来", "原先", "旧版", "老版", "上个版本", "过去", "当时"}) {
+		return false
+	}
+	if contains(before, products) && !names(before) || contains(before, reporting) || contains(before, []string{"因为", "由于", "所以", "结果", "导致", "发现", "现在", "有时", "总是", "一直"}) {
 		return false
 	}
 	return startsAny(before, []string{"你", "我们", "绝对", "绝", "也", "都", "一律", "千万", "永远", "任何", "这次", "这里", "请", "并", "所有", "除", "在", "本次", "改动", "修改", "任务", "此", "暂时", "先", "测试"}) ||
 		topic(before)
+}
+
+// names reports whether what stands before is about code as it is written, though
+// it has a word for what runs.
+func names(before string) bool {
+	return contains(before, []string{"变量名", "函数名", "方法名", "参数名", "字段名", "类名", "命名", "函数签名", "方法签名", "用户数据", "用户信息", "客户数据", "客户信息", "系统文件", "系统目录", "全局变量", "环境变量"})
 }
 
 // topic reports whether what stands before is a thing of the workspace, which
@@ -354,20 +454,23 @@ func topic(before string) bool {
 	if contains(before, []string{"用户", "客户", "游客", "指针", "变量", "它", "他", "参数", "值"}) {
 		return false
 	}
-	return contains(before, []string{"目录", "文件", "代码", "接口", "测试", "签名", "表", "数据库", "配置", "分支", "里", "里面", "东西", "下面", "下", "数据", "仓库", "依赖", "格式", "协议", "模块", "脚本", "行为", "前端", "后端", "逻辑", "版本", "一个都", "一行都", "API", "api", "部分"}) ||
+	return contains(before, []string{"目录", "文件", "代码", "接口", "测试", "签名", "表", "数据库", "配置", "分支", "里", "里面", "东西", "下面", "下", "数据", "仓库", "依赖", "格式", "协议", "模块", "脚本", "行为", "前端", "后端", "逻辑", "版本", "一个都", "一行都", "API", "api", "部分", "结构", "命名", "路径", "布局", "样式", "文案", "目录", "日志", "注释", "文档", "缓存", "端口", "密钥", "证书", "索引", "锁", "环境", "流水线", "镜像", "任务", "服务", "插件", "包", "库", "类型", "常量", "兼容"}) ||
 		strings.ContainsFunc(before, func(r rune) bool { return r == '/' || r == rune(code) })
 }
 
 // ends reports whether a verb is all that follows.
 func ends(after string) bool {
-	return utf8.RuneCountInString(strings.TrimSpace(after)) <= 3 && startsAny(after, done)
+	return utf8.RuneCountInString(strings.TrimSpace(after)) <= 3 && (startsAny(after, done) || startsAny(after, []string{"变", "丢", "少"}))
 }
 
 func requiresChinese(text string) (Kind, bool) {
 	for _, keep := range []string{"保持", "维持", "保留"} {
 		if at := strings.Index(text, keep); at >= 0 && contains(text[at:], []string{"不变", "原样", "不动", "兼容", "一致"}) {
-			return Require, at == 0 || contains(text[:at], []string{"必须", "请", "要", "签名", "接口", "API", "api", "测试", "文件", "代码", "格式", "行为", "务必", "一定"}) && !contains(text[:at], products)
+			return Require, at == 0 || contains(text[:at], []string{"必须", "请", "要", "签名", "接口", "API", "api", "测试", "文件", "代码", "格式", "行为", "务必", "一定"}) && !contains(text[:at], products) || topic(text[:at]) || names(text[:at])
 		}
+	}
+	if evenly(text) || inTongue(text) {
+		return Require, true
 	}
 	for _, m := range must {
 		at := strings.Index(text, m)
@@ -381,6 +484,9 @@ func requiresChinese(text string) (Kind, bool) {
 			startsAny(after, []string{"是", "为", "大于", "小于", "等于", "尽快", "修", "解决", "搞定", "快", "今天", "小心", "注意", "记得", "返回", "显示"}) {
 			return "", false
 		}
+		if m == "都要" && startsAny(after, []string{"等", "花", "卡", "报", "很", "好", "几", "重新", "手动", "疯", "失败", "超时"}) {
+			return "", false
+		}
 		if m == "都要" && !strings.HasPrefix(before, "每") && !strings.HasPrefix(before, "所有") {
 			return "", false
 		}
@@ -390,12 +496,38 @@ func requiresChinese(text string) (Kind, bool) {
 	return "", false
 }
 
+// evenly reports whether a clause says how all of something is to be written, or
+// with what: 注释全部用英文写, 统一用 pnpm.
+func evenly(text string) bool {
+	for _, w := range []string{"统一用", "统一使用", "统一采用", "全部用", "全部使用", "全用", "都用", "一律用", "一律使用", "一概用", "只用"} {
+		before, after, ok := strings.Cut(text, w)
+		if !ok {
+			continue
+		}
+		before = strings.TrimSpace(before)
+		about := before == "" && !strings.HasPrefix(w, "都") || madeUpOf(before, []string{"请", "这里", "项目里", "本项目", "以后", "今后", "我们", "里面", "这个项目", "这个仓库", "代码里"}) || strings.HasSuffix(before, "名") ||
+			startsAny(before, []string{"注释", "日志", "变量", "命名", "提交", "commit", "回复", "回答", "文档", "代码", "错误", "接口", "测试", "时间", "缩进", "引号", "字符串", "标识符", "所有", "依赖", "函数名"})
+		return about && after != "" && !startsAny(after, []string{"了", "过", "完", "的", "例", "户", "于", "到", "时", "途", "法", "心", "力"})
+	}
+	return false
+}
+
+// inTongue reports whether a clause says in which language something is written.
+func inTongue(text string) bool {
+	for _, w := range []string{"用英文", "用中文", "用英语", "用日文", "使用英文", "使用中文"} {
+		if before, after, ok := strings.Cut(text, w); ok {
+			return utf8.RuneCountInString(after) < 4 && startsAny(before, []string{"注释", "提交", "commit", "回复", "回答", "文档", "变量名", "函数名", "命名", "日志", "错误信息", "PR", "请"}) && !strings.HasSuffix(before, "是")
+		}
+	}
+	return false
+}
+
 // trimAdverbs takes off what may stand between a forbidding word and its verb.
 func trimAdverbs(text string) string {
 	for again := true; again; {
 		again = false
 		text = strings.TrimLeft(text, " \t")
-		for _, a := range []string{"再", "去", "随便", "随意", "擅自", "私自", "直接", "自己", "自行", "手动", "轻易", "乱", "给我", "主动", "自动", "你", "先", "对", "把", "在", "往", "向", "从", "将", "同时", "偷偷", "帮我", "额外", "顺手", "顺便", "提前"} {
+		for _, a := range []string{"急着", "一上来就", "再", "去", "随便", "随意", "擅自", "私自", "直接", "自己", "自行", "手动", "轻易", "乱", "给我", "主动", "自动", "你", "先", "对", "把", "在", "往", "向", "从", "将", "同时", "偷偷", "帮我", "额外", "顺手", "顺便", "提前"} {
 			if rest, ok := strings.CutPrefix(text, a); ok && rest != "" {
 				text, again = rest, true
 				break

@@ -20,7 +20,7 @@ func beforehand(text string) bool {
 
 // asksChinese reports whether a clause says to ask me before something is done.
 func asksChinese(text string) bool {
-	if contains(text, others) {
+	if asksOthers(text) || contains(text, []string{"不需要先", "不用先", "不必先", "无需先", "不需要问我", "不用问我", "不必问我", "无需问我"}) {
 		return false
 	}
 	switch {
@@ -28,11 +28,42 @@ func asksChinese(text string) bool {
 		return true
 	case contains(text, unasked) && contains(text, append(append([]string{"不"}, strong...), weak...)):
 		return true
-	case contains(text, []string{"先问我", "先问过我", "先跟我", "先和我", "先征求我", "先经我", "先经过我", "先征得我", "先告诉我", "先向我", "问过我再", "问我再", "得先问", "要先问我", "都要问我", "都要经过我", "都得问我", "需要我确认", "需要我同意", "需要我批准", "必须经过我", "须经我", "必须得到我", "必须征得我"}):
+	case contains(text, []string{"先问我", "先问过我", "先征求我", "先经我", "先经过我", "先征得我", "先告诉我", "问过我再", "问我再", "得先问", "要先问我", "都要问我", "都要经过我", "都得问我", "需要我确认", "需要我同意", "需要我批准", "必须经过我", "须经我", "必须得到我", "必须征得我"}):
+		return true
+	case firstMe(text):
 		return true
 	}
 	for _, w := range []string{"我同意", "我确认", "我批准", "我点头", "我看过", "我说可以", "我允许", "我审核"} {
 		if at := strings.Index(text, w); at >= 0 && contains(text[at:], []string{"再", "才", "之后", "以后", "后"}) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstMe reports whether a clause says that I come first: 先问一下我, 先征求我的同意.
+func firstMe(text string) bool {
+	at := strings.Index(text, "先")
+	if at < 0 {
+		return false
+	}
+	rest := text[at+len("先"):]
+	me := strings.Index(rest, "我")
+	return me > 0 && me <= len("征求一下") && startsAny(rest, []string{"问", "跟", "和", "征", "经", "向", "告诉", "通知", "请示", "找", "得到", "取得", "获得", "知会", "请"}) &&
+		(startsAny(rest, []string{"问", "征", "经", "告诉", "通知", "请示", "得到", "取得", "获得", "知会"}) || contains(rest[me:], []string{"说", "确认", "商量", "沟通", "讨论", "打招呼", "打个招呼", "同意", "请示", "报备", "汇报", "对一下"}))
+}
+
+// asksOthers reports whether it is somebody else who is asked: a user by a dialog.
+func asksOthers(text string) bool {
+	if contains(text, []string{"对话框", "弹窗"}) {
+		return true
+	}
+	for _, o := range others {
+		at := strings.Index(text, o)
+		if at < 0 {
+			continue
+		}
+		if !startsAny(text[at+len(o):], []string{"数据", "信息", "表", "资料", "文件", "目录", "模块", "服务", "端", "接口", "代码", "配置", "权限", "库", "记录"}) {
 			return true
 		}
 	}

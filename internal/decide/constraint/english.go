@@ -40,8 +40,20 @@ func english(s sentence) (found []span) {
 			i++
 			c = slices.Concat(c, all[i])
 		}
+		if c[0].low == "ask" && len(c) < 4 && i > 0 && doubts(all[i-1]) {
+			found = append(found, span{s.start + all[i-1][0].start, s.start + c[len(c)-1].end, Ask})
+			continue
+		}
+		if c[0].low == "without" && isGerund(low(c, 1)) && i+1 < len(all) && asked(all[i+1][min(lead(all[i+1]), len(all[i+1])-1):]) || spared(all[:i], c) || i == 0 && starts(c, "nothing", "else") && (len(c) == 2 || last(c) == "please") {
+			found = append(found, span{s.start + c[0].start, s.start + c[len(c)-1].end, Forbid})
+			continue
+		}
+		if to := chosen(all[i:], c); to > 0 && !polite {
+			found = append(found, span{s.start + c[0].start, s.start + to, Require})
+			continue
+		}
 		at, kind := binds(c, polite)
-		if at < 0 || polite && kind == Require {
+		if at < 0 || polite && kind == Require || puzzles(c, all[i+1:]) {
 			continue
 		}
 		from, to := c[at].start, c[len(c)-1].end
@@ -108,6 +120,8 @@ func told(before [][]word, c []word) bool {
 		}
 		for i, w := range b {
 			switch {
+			case i == len(b)-1 && w.stop && endsAny(w.low, "翻译", "翻译一下", "翻译下", "这句话", "这段话", "写着", "提示", "报错"):
+				return true
 			case among(w.low, "says", "said", "say", "tells", "told", "wrote", "writes", "reads", "states", "stated", "claims", "claimed", "complains", "called", "titled", "warns", "warned", "prints", "printed", "shows", "suggests", "suggested", "recommends", "recommended", "asks", "asked"):
 				if i == 0 || !among(b[i-1].low, "i", "i've", "already", "we") {
 					return true
@@ -152,6 +166,9 @@ func opens(c []word, polite bool) (Kind, bool) {
 	case "you'd":
 		return Forbid, starts(c[1:], "better", "not") && len(c) > 3
 	case "i'm", "im":
+		if second == "asking" || second == "telling" {
+			return Forbid, low(c, 2) == "you" && among(low(c, 3), "not", "never") && acts(c, 5)
+		}
 		return Forbid, second == "not" && among(low(c, 2), "ok", "okay", "comfortable", "fine", "happy") && has(c, "you") > 0
 	case "there":
 		return Forbid, among(second, "must", "should", "shall", "may") && (low(c, 2) == "not" || low(c, 3) == "no" || low(c, 2) == "no") && len(c) > 4
@@ -170,28 +187,28 @@ func opens(c []word, polite bool) (Kind, bool) {
 		return Require, asIs(c)
 	case "keep":
 		switch {
-		case has(c, "hands", "off") > 0, has(c, "fingers", "off") > 0, second == "away", second == "out", second == "off":
+		case has(c, "hands", "off") > 0, has(c, "fingers", "off") > 0, second == "away", second == "out", second == "off", second == "clear", second == "from" && len(c) > 2 && strings.HasSuffix(c[2].low, "ing"):
 			return Forbid, true
-		case has(c, "changes", "to") > 0, has(c, "edits", "to") > 0, has(c, "yourself", "to") > 0, has(c, "within") > 0, has(c, "inside") > 0, has(c, "limited", "to") > 0, has(c, "confined", "to") > 0:
+		case has(c, "changes", "to") > 0, has(c, "edits", "to") > 0, has(c, "yourself", "to") > 0, has(c, "within") > 0, has(c, "inside") > 0, has(c, "to", "one") > 0 && fileLast(c), has(c, "to", "a", "single") > 0, has(c, "limited", "to") > 0, has(c, "confined", "to") > 0:
 			return Forbid, true
 		case has(c, "compatible") > 0, has(c, "compatibility") > 0:
 			return Require, true
 		}
-		return Require, asIs(c) || small(c)
+		return Require, asIs(c) || small(c) || promised(c)
 	case "stay", "steer", "hands", "lay", "back":
 		switch {
-		case starts(c, "hands", "off"), starts(c, "stay", "away"), starts(c, "stay", "out"), starts(c, "stay", "off"), starts(c, "steer", "clear"), starts(c, "lay", "off"):
+		case starts(c, "hands", "off"), starts(c, "stay", "away"), starts(c, "stay", "out"), starts(c, "stay", "off"), starts(c, "stay", "clear"), starts(c, "stay", "the"), starts(c, "steer", "clear"), starts(c, "lay", "off"):
 			return Forbid, true
 		case first == "stay":
 			return Forbid, among(second, "within", "inside", "in")
 		}
 	case "avoid":
-		return Forbid, len(c) > 1
+		return Forbid, len(c) > 1 && !harm(c[1:])
 	case "refrain", "abstain", "desist":
 		return Forbid, second == "from"
 	case "stop", "quit", "cease":
-		return Forbid, among(second, "using", "touching", "editing", "changing", "running", "pushing", "committing", "adding", "deleting", "removing", "modifying", "installing", "creating", "making", "reformatting", "refactoring", "calling", "executing", "rewriting", "writing", "renaming", "upgrading", "generating")
-	case "no":
+		return Forbid, isGerund(second) && !isOutput(second)
+	case "no", "zero":
 		return Forbid, nothingOf(c)
 	case "nothing", "none", "nobody":
 		if first == "nothing" && among(second, "that", "which", "with", "requiring", "needing") && len(c) > 2 {
@@ -199,7 +216,7 @@ func opens(c []word, polite bool) (Kind, bool) {
 		}
 		return Forbid, untouchable(c) || asIs(c) || first == "nobody" && runsBy(c)
 	case "under", "at", "in", "by", "on":
-		for _, l := range [][]string{{"under", "no", "circumstances"}, {"under", "no", "condition"}, {"at", "no", "point"}, {"at", "no", "time"}, {"in", "no", "case"}, {"by", "no", "means"}, {"on", "no", "account"}} {
+		for _, l := range [][]string{{"under", "no", "circumstances"}, {"under", "no", "circumstance"}, {"under", "no", "condition"}, {"under", "no", "conditions"}, {"on", "no", "condition"}, {"in", "no", "event"}, {"in", "no", "way"}, {"at", "no", "point"}, {"at", "no", "time"}, {"in", "no", "case"}, {"by", "no", "means"}, {"on", "no", "account"}} {
 			if starts(c, l...) {
 				return Forbid, len(c) > len(l)
 			}
@@ -214,9 +231,9 @@ func opens(c []word, polite bool) (Kind, bool) {
 		if among(second, "change", "edit", "touch", "modify", "alter", "work", "use", "run", "fix", "refactor", "rewrite", "commit", "read", "look", "make", "apply") {
 			return Forbid, second != "make" && second != "apply" && second != "look" && second != "read" || has(c, "changes") > 0 || scoped(c)
 		}
-		return Forbid, imperative(second) && has(c, "in") > 0 && scopedTo(c)
+		return Forbid, imperative(second) && scoped(c) && scopedTo(c)
 	case "limit", "restrict", "confine":
-		return Forbid, has(c, "to") > 0 && !product(append([]word{{low: "you"}}, c...)) && among(second, "yourself", "your", "changes", "edits", "the", "all", "any", "it", "this", "modifications", "work")
+		return Forbid, has(c, "to") > 0 && !product(append([]word{{low: "you"}}, c...)) && among(second, "yourself", "your", "changes", "edits", "the", "all", "any", "it", "this", "modifications", "work") && (!among(second, "the", "all", "any") || about(c[1:]) || has(c, "scope") > 0 || has(c, "modifications") > 0)
 	case "stick":
 		return Require, second == "to" || second == "with"
 	case "treat", "consider":
@@ -240,12 +257,19 @@ func opens(c []word, polite bool) (Kind, bool) {
 			if among(low(c, n), "not", "never") {
 				return Forbid, len(c) > n+2
 			}
+			if among(low(c, n), "the", "tests", "your", "all") {
+				return Forbid, (about(c[n:]) || has(c, "tests") > 0) && (has(c[n:], "don't") > 0 || has(c[n:], "do", "not") > 0 || has(c[n:], "never") > 0)
+			}
 			if low(c, n) == "you" {
 				n++
 			}
 			return opens(c[min(n, len(c)-1):], polite)
 		}
-		return Forbid, impersonal(c)
+		return Forbid, impersonal(c) || madeOf(c)
+	case "this", "that", "they", "the":
+		if madeOf(c) || among(second, "one", "only") && low(c, 2) == "thing" && low(c, 3) == "you" && forbidding(c[4:]) > 0 {
+			return Forbid, true
+		}
 	case "make", "ensure", "be", "take", "try", "mind", "see", "promise":
 		return assured(c)
 	case "forbidden", "prohibited", "off-limits", "verboten":
@@ -259,8 +283,11 @@ func opens(c []word, polite bool) (Kind, bool) {
 			return kind, true
 		}
 	}
-	if last := c[len(c)-1].low; imperative(first) && len(c) > 2 && (last == "only" || finally(c)) {
+	if imperative(first) && len(c) > 2 && (last(c) == "only" || finally(c)) || first == "use" && forNew(c) {
 		return Require, true
+	}
+	if second == "nothing" && among(first, "touch", "change", "modify", "edit", "delete", "remove", "add", "install", "commit", "push", "run") {
+		return Forbid, true
 	}
 	if (second == "no" || second == "nothing") && (imperative(first) || first == "do") {
 		return Forbid, len(c) > 2
@@ -327,7 +354,7 @@ func finally(c []word) bool {
 // runsBy reports whether a clause about nobody says that something is not done.
 func runsBy(c []word) bool {
 	for i, w := range c {
-		if i > 0 && i < 6 && strings.HasSuffix(w.low, "s") && (isVerb(strings.TrimSuffix(w.low, "s")) || isVerb(strings.TrimSuffix(w.low, "es"))) {
+		if i > 0 && i < 6 && strings.HasSuffix(w.low, "s") && !among(low(c, i+1), "it", "them", "this", "that", "these", "those", "anymore", "any", "here", "now", "") && (isVerb(strings.TrimSuffix(w.low, "s")) || isVerb(strings.TrimSuffix(w.low, "es"))) {
 			return true
 		}
 	}
@@ -440,6 +467,9 @@ func subject(c []word) (Kind, bool) {
 	if len(rest) == 0 {
 		return "", false
 	}
+	if c[0].low == "we" && (starts(rest, "don't", "want") || starts(rest, "do", "not", "want") || starts(rest, "dont", "want")) {
+		return wish(rest, "we")
+	}
 	if n := forbidding(rest); n > 0 {
 		weak := among(rest[0].low, "can", "cannot", "can't", "cant", "could", "will", "won't", "may")
 		if weak && (c[0].low == "we" || !isVerb(low(rest, n)) && !among(low(rest, n), "do", "take", "rely")) {
@@ -460,7 +490,7 @@ func subject(c []word) (Kind, bool) {
 		if asks(rest[skip(rest, n):]) {
 			return Ask, true
 		}
-		return Require, c[0].low != "we" && (has(rest, "always") > 0 || rest[0].low == "must") && len(rest) > 2
+		return Require, c[0].low != "we" && (has(rest, "always") > 0 || rest[0].low == "must" && !among(low(rest, 1), "be", "have")) && len(rest) > 2
 	case starts(rest, "should", "ask"), starts(rest, "need", "to", "ask"), starts(rest, "need", "my"), starts(rest, "shall", "ask"):
 		return Ask, true
 	}
@@ -555,6 +585,9 @@ func isNoun(word string) bool {
 
 // nothingOf reports whether a clause that begins with "no" forbids.
 func nothingOf(c []word) bool {
+	if isGerund(low(c, 1)) && len(c) > 2 {
+		return true
+	}
 	for i, w := range c[1:] {
 		if among(w.low, "is", "are", "was", "were", "has", "have", "do", "does", "did", "can", "will", "i", "we", "need", "problem", "idea", "worries", "longer", "matter", "one", "doubt", "reason", "rush", "hurry", "way", "wonder", "thanks", "tests", "luck") {
 			return i > 1 && among(w.low, "is", "are", "can", "may") && allowedAt(c, i+1)
@@ -617,12 +650,14 @@ func assured(c []word) (Kind, bool) {
 		if asks(rest[1:]) {
 			return Ask, true
 		}
+	case finally(rest) && (starts(rest, "to") || starts(rest, "you")) && !asks(rest[1:]):
+		return Require, true
 	case starts(rest, "to", "ask"), starts(rest, "to", "check", "with"), starts(rest, "to", "get"):
 		return Ask, asks(rest[1:])
 	case len(rest) < 9 && scopedTo(rest) && (untouchable(rest) || stays(rest) || untouched(rest)):
 		return Forbid, has(rest, "if") < 0 && has(rest, "when") < 0 && has(rest, "while") < 0 && has(rest, "after") < 0
 	case among(rest[0].low, "nothing", "no"):
-		return Forbid, untouchable(rest) || changed(rest) || allowedAt(rest, 1)
+		return Forbid, untouchable(rest) || changed(rest) || allowedAt(rest, 1) || among(last(rest), "changes", "breaks")
 	}
 	return "", false
 }
@@ -638,7 +673,7 @@ func everyOne(c []word) (Kind, bool) {
 			if low(c, i+1) == "not" {
 				return Forbid, untouchable(c) || among(low(c, 1), "code", "changes", "files", "commits", "errors")
 			}
-			return Require, among(low(c, 1), "new", "code", "changes", "change", "commit", "commits", "errors", "error", "function", "functions", "test", "tests", "comment", "comments", "file", "files", "exported", "public", "pr", "message", "messages", "variable", "variables", "fix", "added", "edits")
+			return Require, last(c) != "again" && among(low(c, 1), "new", "code", "changes", "change", "commit", "commits", "errors", "error", "function", "functions", "test", "tests", "comment", "comments", "file", "files", "exported", "public", "pr", "message", "messages", "variable", "variables", "fix", "added", "edits")
 		}
 	}
 	return "", false

@@ -9,7 +9,10 @@ func inside(c []word) (at int, kind Kind) {
 			if i > 0 && isGerund(low(c, i+1)) && asked(c[:i]) {
 				return i, Forbid
 			}
-		case "except", "besides":
+		case "except", "besides", "apart":
+			if i > 1 && isGerund(low(c, i+1)) && (has(c[:i], "anything") > 0 || has(c[:i], "whatever") > 0 || has(c[:i], "everything") > 0) && among(c[0].low, "do", "you", "feel", "change") {
+				return i, Forbid
+			}
 			if i > 1 && among(c[i-1].low, "anything", "everything", "all", "files", "code") && (asked(c[:i]) || among(c[0].low, "you", "feel", "free")) {
 				return i, Forbid
 			}
@@ -126,17 +129,23 @@ func untouchable(c []word) bool {
 		if low(rest, verb) == "be" || low(rest, verb) == "get" {
 			verb++
 		}
-		if isGuarded(low(rest, verb)) && verb > n || none && isParticiple(low(rest, verb)) {
+		if isGuarded(low(rest, verb)) && verb > n || verb > n && isParticiple(low(rest, verb)) && among(c[0].low, "test", "tests", "checks", "hooks", "lint", "reviews") || none && isParticiple(low(rest, verb)) {
 			return (has(rest, "by") < 0 || has(rest, "by", "hand") > 0 || none) && !among(c[0].low, "it", "why", "if", "when", "he", "she", "they", "that", "which")
 		}
 		if among(rest[0].low, "is", "are", "isn't", "aren't") && verb == n && verb >= len(rest) {
-			return isGerund(c[0].low) || isNoun(c[0].low) || isNoun(low(c, 1)) || c[0].low[0] == code
+			return isGerund(c[0].low) || among(c[0].low, "use", "usage") || isNoun(c[0].low) || isNoun(low(c, 1)) || c[0].low[0] == code
 		}
 		if none && among(rest[0].low, "may", "should", "must", "can") && among(low(rest, 1), "change", "touch", "break") {
 			return true
 		}
 	}
+	if has(c, "is", "frozen") > 0 || has(c, "are", "frozen") > 0 {
+		return has(c, "schema") >= 0 || has(c, "api") >= 0 || has(c, "interface") >= 0 || has(c, "format") >= 0 || has(c, "contract") >= 0 || has(c, "protocol") >= 0
+	}
 	if isGerund(c[0].low) {
+		if has(c, "not", "an", "option") > 0 || has(c, "out", "of", "the", "question") > 0 || has(c, "off", "the", "table") > 0 {
+			return true
+		}
 		last := c[len(c)-1].low
 		return among(last, "forbidden", "prohibited", "disallowed") || last == "allowed" && has(c, "not", "allowed") > 0
 	}
@@ -158,6 +167,11 @@ func stays(c []word) bool {
 
 // scopedFix is for "the fix may only touch ...", "changes only in ...".
 func scopedFix(c []word) bool {
+	for _, to := range []string{"limited", "restricted", "confined"} {
+		if at := has(c, "be", to, "to"); at > 0 && at < 6 {
+			return about(c[:at])
+		}
+	}
 	for i, w := range c {
 		if i == 0 || i > 6 || w.low != "only" {
 			continue
@@ -187,7 +201,7 @@ func required(c []word) bool {
 			continue
 		}
 		must := w.low == "must" || w.low == "have" && low(c, i+1) == "to" || w.low == "has" && low(c, i+1) == "to"
-		if !must || low(c, i+1) == "not" {
+		if !must || low(c, i+1) == "not" || last(c) == "again" {
 			continue
 		}
 		return among(c[i-1].low, "errors", "commits", "code", "changes", "comments", "functions", "messages", "tests", "names") && i < 3
@@ -292,6 +306,10 @@ func asksLaterIn(c []word) bool {
 					return true
 				}
 			}
+		case "until", "till", "before":
+			if i > 0 && saysSo(c[i+1:]) {
+				return true
+			}
 		case "unless":
 			for _, x := range c[i+1:] {
 				if among(x.low, "i", "told", "asked", "approved", "explicitly") {
@@ -302,6 +320,24 @@ func asksLaterIn(c []word) bool {
 			if i > 1 && among(c[0].low, "before", "prior") && asksMe(c[i:]) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// saysSo reports whether words say that I have given mine: I have reviewed it, my
+// approval, you hear from me.
+func saysSo(c []word) bool {
+	switch low(c, 0) {
+	case "i", "i've", "ive", "my", "we've":
+	case "you":
+		return has(c, "my") > 0 || has(c, "from", "me") > 0 || has(c, "asked", "me") > 0
+	default:
+		return has(c, "by", "me") > 0
+	}
+	for _, w := range c {
+		if among(w.low, "review", "reviewed", "approve", "approved", "confirm", "confirmed", "agree", "agreed", "say", "said", "tell", "told", "ok", "okay", "ok'd", "okayed", "look", "looked", "see", "seen", "saw", "read", "checked", "check", "approval", "permission", "consent", "confirmation", "go-ahead", "sign", "signed", "word", "answer", "answered", "decide", "decided", "allow", "allowed", "had") {
+			return true
 		}
 	}
 	return false

@@ -18,6 +18,37 @@ func isVerb(word string) bool {
 		"modifiy", "chnage", "delte", "isntall", "instal", "edti", "rm", "sudo", "migrate", "test", "lint", "build", "compile":
 		return true
 	}
+	return isRareVerb(word)
+}
+
+// isRareVerb knows verbs that users forbid now and then. None is a noun that often
+// follows "and".
+func isRareVerb(word string) bool {
+	switch word {
+	case "restructure", "reorganize", "reorganise", "rearrange", "reorder", "reindent", "rewire", "rework", "redo", "restyle", "modernize",
+		"modernise", "simplify", "optimize", "optimise", "convert", "translate", "split", "combine", "consolidate", "deduplicate", "strip",
+		"uncomment", "suppress", "silence", "mute", "override", "circumvent", "weaken", "loosen", "relax", "tamper", "meddle", "interfere",
+		"disturb", "clobber", "manipulate", "mutate", "patch", "hack", "undo", "restore", "recreate", "regenerate", "reinstall", "rebuild",
+		"recompile", "rerun", "re-run", "uninstall", "terminate", "cancel", "abort", "prune", "nuke", "destroy", "corrupt", "relocate",
+		"transfer", "archive", "store", "save", "persist", "dump", "export", "share", "disclose", "reveal", "post", "submit", "email",
+		"scrape", "crawl", "ping", "authenticate", "provision", "spawn", "fork", "implement", "develop", "document", "annotate", "cast",
+		"swallow", "hide", "fake", "simulate", "fabricate", "toggle", "swap", "redirect", "expand", "extend", "insert", "append", "embed",
+		"paste", "duplicate", "sync", "register", "deprecate", "populate", "allocate", "exceed", "lower", "retry", "rotate",
+		"encrypt", "decrypt", "untrack", "unstage", "redeploy", "promote":
+		return true
+	}
+	return false
+}
+
+// isOutput knows the gerunds of what a program does rather than who works on it:
+// "stop logging passwords" is a task.
+func isOutput(gerund string) bool {
+	switch gerund {
+	case "logging", "printing", "sending", "showing", "leaking", "exposing", "including", "fetching", "copying", "storing", "saving",
+		"dumping", "swallowing", "allocating", "retrying", "hiding", "duplicating", "polling", "emailing", "posting", "requiring",
+		"querying", "reading", "opening", "connecting", "exporting", "spawning":
+		return true
+	}
 	return false
 }
 
@@ -120,6 +151,7 @@ var leading = [][]string{
 	{"from", "now", "on"}, {"on", "the", "way"}, {"while", "you're", "at", "it"}, {"i", "said"}, {"i", "told", "you"}, {"i", "already", "said"},
 	{"during", "this", "task"}, {"during", "the", "refactoring"}, {"in", "this", "session"}, {"in", "this", "repo"}, {"in", "this", "repository"},
 	{"at", "the", "moment"}, {"until", "further", "notice"}, {"as", "a", "rule"}, {"until", "then"}, {"rule", "number", "one"}, {"one", "rule"}, {"one", "thing"},
+	{"for", "god's", "sake"}, {"for", "heaven's", "sake"}, {"for", "safety"}, {"for", "security", "reasons"}, {"if", "possible"}, {"for", "this", "task"}, {"for", "this", "session"}, {"for", "this", "one"},
 	{"in", "the", "meantime"}, {"of", "course"}, {"to", "be", "clear"}, {"just", "to", "be", "clear"}, {"and", "please"},
 }
 

@@ -33,6 +33,9 @@ func readWords(text string) (words []word) {
 			}
 			continue
 		}
+		if n := len(words); n > 0 && raw[0] == '(' {
+			words[n-1].stop = true
+		}
 		words = append(words, readWord(raw, from)...)
 	}
 	return words
@@ -109,13 +112,19 @@ func begins(words []word, from, i int) bool {
 	}
 	switch words[i].low {
 	case "but":
-		return !among(words[i-1].low, "everything", "anything", "nothing", "all")
+		return !among(words[i-1].low, "nothing", "anything", "everything", "all", "any") || among(next(1), "only", "don't", "dont", "do", "never", "please", "leave", "you", "not")
 	case "because", "since", "however", "although", "though":
 		return true
 	case "so":
 		return next(1) != "that" || i-from > 2
 	case "and", "then":
-		if among(next(1), "don't", "dont", "never", "not", "also", "please", "always", "leave", "keep", "avoid", "no", "you", "i", "we", "it", "they", "that", "this", "only", "stay", "stop", "ask", "do", "then", "without", "under", "instead", "just", "make", "if", "when", "before", "errors", "all", "every") {
+		if among(next(1), "don't", "dont", "never", "not", "also", "please", "always", "leave", "keep", "avoid", "no", "you", "i", "we", "it", "they", "that", "this", "only", "stay", "stop", "ask", "do", "then", "without", "under", "instead", "just", "make", "if", "when", "before", "errors", "all", "every", "refrain", "be", "you're", "youre", "i'd", "stick", "steer", "treat", "limit", "restrict", "hands", "nothing", "nobody", "must", "it's", "try", "do", "u") {
+			return true
+		}
+		if asksMe(words[i+1:]) {
+			return true
+		}
+		if isGerund(next(1)) && (has(words[i+1:], "forbidden") > 0 || has(words[i+1:], "not", "allowed") > 0 || has(words[i+1:], "prohibited") > 0) {
 			return true
 		}
 		return i-from > 3 && imperative(next(1)) && !among(words[from].low, "never", "you") && objected(words[from:i])
@@ -145,6 +154,8 @@ func low(words []word, i int) string {
 	return words[i].low
 }
 
+func last(words []word) string { return words[len(words)-1].low }
+
 // has reports whether words have seq somewhere, and where.
 func has(words []word, seq ...string) int {
 	for i := 0; i+len(seq) <= len(words); i++ {
@@ -166,4 +177,8 @@ func starts(words []word, seq ...string) bool {
 		}
 	}
 	return true
+}
+
+func endsAny(text string, of ...string) bool {
+	return slices.ContainsFunc(of, func(end string) bool { return strings.HasSuffix(text, end) })
 }
