@@ -249,9 +249,3 @@ func quote(s string) string {
 	}
 	return string(b)
 }
-
-// texts returns the lines of what an element shows.
-func (tb *tab) lines(selector string) []string {
-	tb.Helper()
-	return strings.Split(tb.text(selector), "\n")
-}
