@@ -16,7 +16,8 @@ const slashHelp = `/help         says this
 /exit, /quit  end the session, as Ctrl-D does
 //TEXT        says TEXT to the model with one slash before it
 @PATH         in a text names a file or a directory: @a.go, @a.go:10-20, @dir/, @"a b.txt"
-A line that ends in \ goes on in the next. Ctrl-C stops a turn.
+A line that ends in \ goes on in the next; what is pasted is sent by the Enter after it.
+Ctrl-C stops a turn, a second one ends Belay at once.
 What is decided about a call, sessions and settings: belay --help`
 
 // slashed tells a word for Belay, a line of its own such as /help, from a text for

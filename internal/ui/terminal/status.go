@@ -113,6 +113,7 @@ func (v *view) tick() {
 	if v.status.idle() || now.Before(v.status.next) {
 		return
 	}
+	v.measure()
 	if !now.Before(v.status.beat) {
 		v.status.beat = now.Add(statusEvery)
 	}
