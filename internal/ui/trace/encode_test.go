@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,6 +92,20 @@ func FuzzText(f *testing.F) {
 		checkText(t, text, len(text))
 		checkText(t, text, max(0, limit%64))
 	})
+}
+
+// The fuzz target is slow to build beside a browser: this is some of it every time.
+func TestTextOfChanceIsWhatItWas(t *testing.T) {
+	pieces := []string{"a", "</script>", "\n", "\r", "\x00", "\x1b[", "\xff", "\xed\xb2\x80", "é", "文", "👩‍👩‍👧", "\u202e", "\u2028", `\udbff9\udbff`, `"`, `\`, "\U000e0041"}
+	chance := rand.New(rand.NewPCG(3, 4))
+	for range 20_000 {
+		var text []byte
+		for range chance.IntN(30) {
+			text = append(text, pieces[chance.IntN(len(pieces))]...)
+		}
+		checkText(t, text, len(text))
+		checkText(t, text, chance.IntN(len(text)+1))
+	}
 }
 
 func FuzzData(f *testing.F) {
