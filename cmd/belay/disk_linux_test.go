@@ -57,7 +57,7 @@ func TestBug_F02_DiskFull(t *testing.T) {
 	outcomes(t, p.events(t))
 }
 
-// F02: the disk is full from the start: history is off, and the run works.
+// F02: the disk is full from the start: nothing is kept, and the run works.
 func TestBug_F02_DiskFullFromTheStart(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -68,7 +68,7 @@ func TestBug_F02_DiskFullFromTheStart(t *testing.T) {
 	}
 	e := p.run(t, "run", "--mode", "auto", "-m", p.play(t, writes, "say: done"), "write")
 	e.wants(t, 0)
-	if strings.Count(e.err, "history is off: ") != 1 || !p.exists("new.txt") {
+	if strings.Count(e.err, "nothing of this session is kept") != 1 || !p.exists("new.txt") {
 		t.Errorf("stderr: %s", e.err)
 	}
 }

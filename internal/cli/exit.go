@@ -17,7 +17,7 @@ const (
 	exitUsage       = 2 // wrong usage or configuration
 	exitDenied      = 3 // something was denied for want of an approver
 	exitLimit       = 4 // steps, tokens, cost, time
-	exitProvider    = 5
+	exitProvider    = 5 // a model's, or another server that was asked
 	exitUnverified  = 6 // done, but verification found something
 	exitInterrupted = 130
 )

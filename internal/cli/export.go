@@ -93,7 +93,10 @@ func (s System) exportSpans(ctx context.Context, x otel.Exporter, found []otel.S
 	if x.URL != "" {
 		ctx, cancel := context.WithTimeout(ctx, exportWithin)
 		defer cancel()
-		return x.Send(ctx, found)
+		if err := x.Send(ctx, found); err != nil {
+			return &statusError{exitProvider, err}
+		}
+		return nil
 	}
 	x.Version = fullVersion()
 	b, err := x.Encode(found)

@@ -218,7 +218,11 @@ func (s System) refresh(ctx context.Context, from string) error {
 	}
 	text, err := s.fetch(ctx, from)
 	if err != nil {
-		return fmt.Errorf("refresh models from %s: %w", from, err)
+		err = fmt.Errorf("refresh models from %s: %w", from, err)
+		if isURL(from) {
+			return &statusError{exitProvider, err}
+		}
+		return usage("%v", err)
 	}
 	c, leftOut, err := provider.ImportCatalogue(text)
 	if err != nil {
@@ -241,9 +245,13 @@ func (s System) refresh(ctx context.Context, from string) error {
 	return err
 }
 
+func isURL(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
 // fetch reads a file or what a URL answers.
 func (s System) fetch(ctx context.Context, from string) ([]byte, error) {
-	if !strings.HasPrefix(from, "http://") && !strings.HasPrefix(from, "https://") {
+	if !isURL(from) {
 		f, err := os.Open(from)
 		if err != nil {
 			return nil, err

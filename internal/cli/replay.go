@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -137,8 +138,10 @@ func (s System) change(setting string, o *agent.Options) (replay.Change, error) 
 			return c, usage("--set compact_at: %v", err)
 		}
 		o.CompactAt = at
+	case key == "system" || place == "tools" && name != "":
+		return c, usage("--set %s: a text is missing behind =", key)
 	default:
-		return c, usage("--set %s: it cannot be changed, or not to that; see `belay replay --help`", setting)
+		return c, usage("--set %s: it cannot be changed; what can: system, rules.PATH, tools.NAME, effort, compact_at", key)
 	}
 	return c, nil
 }
@@ -183,6 +186,9 @@ func (s System) replaySession(ctx context.Context, st store, id string, o replay
 	}
 	was := recording.Steps()
 	is, ended := recording.Play(ctx, options, change)
+	if missing, ok := errors.AsType[*replay.NoTool](ended); ok {
+		return replayed{}, usage("--set %s: %v", changed, missing)
+	}
 	if is == nil && ended != nil {
 		return replayed{}, ended
 	}

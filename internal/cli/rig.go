@@ -111,7 +111,7 @@ func (s System) assemble(ctx context.Context, o openOptions) (r *rig, err error)
 	}
 	s.openUI(r, o)
 	if o.refused != nil {
-		r.ui.Say("history is off: " + o.refused.Error())
+		r.ui.Say(unkept + o.refused.Error())
 	} else {
 		for _, w := range r.settings.Warnings {
 			r.ui.Say(w)
@@ -215,6 +215,9 @@ func (s System) openUI(r *rig, o openOptions) {
 	}
 }
 
+// unkept begins what is said of a session that is in memory only.
+const unkept = "nothing of this session is kept, so there is no log, resume or undo: "
+
 // openJournal locks and reads the session, or begins one. Where no directory
 // can be written the session lives in memory, and that is said.
 func (s System) openJournal(r *rig, o openOptions) (*session.State, error) {
@@ -228,12 +231,12 @@ func (s System) openJournal(r *rig, o openOptions) (*session.State, error) {
 	switch {
 	case o.forgetful:
 	case st.dir == "" && o.session == "":
-		r.ui.Say("history is off: no home directory is known")
+		r.ui.Say(unkept + "no home directory is known")
 		r.kept = false
 	default:
 		r.journal, err = journal.Options{Redactor: r.secrets, Rescue: os.TempDir()}.Open(st.path(r.id))
 		if err != nil && o.session == "" {
-			r.ui.Say("history is off: " + err.Error())
+			r.ui.Say(unkept + err.Error())
 			r.kept, err = false, nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -91,7 +92,7 @@ Without a command it is an interactive session in this directory.`,
 	root.SetErr(s.Stderr)
 	root.SetIn(s.Stdin)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("%v; see `%s --help`", err, c.CommandPath())
+		return usage("%s; see `%s --help`", flagProblem(err), c.CommandPath())
 	})
 	root.AddCommand(
 		s.runCommand(),
@@ -118,6 +119,25 @@ Without a command it is an interactive session in this directory.`,
 	checkCompletion(root)
 	s.complete(root)
 	return root
+}
+
+// flagProblem says what is wrong with a flag, without the function of Go that
+// found it.
+func flagProblem(err error) string {
+	e, ok := errors.AsType[*strconv.NumError](err)
+	if !ok {
+		return err.Error()
+	}
+	want := "it is not a whole number"
+	switch {
+	case errors.Is(e.Err, strconv.ErrRange):
+		want = "it is too large or too small"
+	case e.Func == "ParseBool":
+		want = "it is neither true nor false"
+	case e.Func == "ParseFloat":
+		want = "it is not a number"
+	}
+	return strings.Replace(err.Error(), e.Error(), want, 1)
 }
 
 // checkCompletion makes the shell of the library's own command for completion one

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/belay-agent/belay/internal/agent"
@@ -21,6 +22,20 @@ type Change struct {
 	System string            // in place of the static text
 	Rules  map[string]string // texts of rule files, by path; "" is none
 	Tools  map[string]string // descriptions of tools, by name
+}
+
+// A NoTool reports a change of a tool that the session does not have.
+type NoTool struct {
+	Name string
+	Has  []tool.Spec
+}
+
+func (e *NoTool) Error() string {
+	has := make([]string, len(e.Has))
+	for i, s := range e.Has {
+		has[i] = s.Name
+	}
+	return fmt.Sprintf("there is no tool %q in the session; it has %s", e.Name, strings.Join(has, ", "))
 }
 
 // Model returns the model that the session had last.
@@ -54,7 +69,7 @@ func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) ([
 	}
 	for name := range change.Tools {
 		if !slices.ContainsFunc(r.opened.Tools, func(s tool.Spec) bool { return s.Name == name }) {
-			return nil, fmt.Errorf("there is no tool %q in the session", name)
+			return nil, &NoTool{Name: name, Has: r.opened.Tools}
 		}
 	}
 	o.Session = event.Opened{
