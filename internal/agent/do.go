@@ -13,6 +13,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/session"
 )
 
 // prepare finds out what t would do, as the world is now. It sets either
@@ -205,6 +206,12 @@ func (a *Agent) aftermath(call string, e effect.Set, result tool.Result) tool.Re
 	}
 	after := a.After(call, e)
 	result.Edits = append(result.Edits, after.Edits...)
+	for _, e := range after.Edits {
+		constraints, _ := a.Constraints()
+		if k, ok := session.Covering(constraints, e); ok {
+			result.Text = strings.TrimSuffix(result.Text, "\n") + fmt.Sprintf("\n[it changed %s, which the user forbade (%s): %q. Put it back as it was, or ask them]", e.Path, k.ID, k.Words)
+		}
+	}
 	if after.Note != "" {
 		result.Text = strings.TrimSuffix(result.Text, "\n") + "\n[" + after.Note + "]"
 	}

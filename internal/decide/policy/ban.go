@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
@@ -91,6 +92,24 @@ func (r Rule) spares(e effect.Effect) bool {
 	}
 	excepted, err := match(r.Ban.Except, e.On)
 	return excepted && err == nil
+}
+
+// Covers reports whether b denies what was done to one file: path is where it is in
+// the workspace. It is for what a command turned out to do, which nobody could read
+// from its words. What b spares a file from, such as "only change docs/", does not
+// cover a new one: builds make files.
+func (b Ban) Covers(path string, e edit.Intent) bool {
+	if b.Ask || b.Effect != "" || b.Text != "" || b.Call != "" || b.Removes && !e.Remove || b.Except != "" && e.Base == "" {
+		return false
+	}
+	r, err := b.Rule(FromConstraint)
+	if err != nil || r.Pattern == "" || !slices.Contains(alike("Edit"), r.Tool) {
+		return false
+	}
+	if excepted, err := match(b.Except, path); b.Except != "" && (excepted || err != nil) {
+		return false
+	}
+	return Policy{}.closes(r, path)
 }
 
 // removes reports whether part takes a file away: an edit that does, or a command

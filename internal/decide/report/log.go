@@ -8,6 +8,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/session"
 	"github.com/belay-agent/belay/internal/decide/task"
 )
 
@@ -23,6 +24,15 @@ type Log struct {
 	plans   map[string]plan
 	steps   []*step
 	bans    []event.Constrained
+}
+
+// A Breach is a file that a call changed although a constraint that held denies it:
+// what a program does is not in the words of its command.
+type Breach struct {
+	Constraint string `json:"constraint"`
+	Words      string `json:"words"`
+	Path       string `json:"path"`
+	Call       string `json:"call"`
 }
 
 // A turn is what belongs to no call. The first is of what a person did outside of
@@ -57,7 +67,8 @@ type step struct {
 	diff    string           // the diff in its text
 	check   *Check
 	bare    string // what undo does not cover
-	settled bool   // by a person
+	broke   []Breach
+	settled bool // by a person
 }
 
 // looking are the tools that only look, for calls that failed before there was a
@@ -136,6 +147,9 @@ func (l *Log) finished(b event.Finished) {
 	for _, e := range b.Result.Edits {
 		if e.Result != "" || e.Remove { // it was done
 			s.edits = append(s.edits, e)
+			if k, ok := session.Covering(l.bans, e); ok && ofModel {
+				s.broke = append(s.broke, Breach{k.ID, k.Words, e.Path, b.Call})
+			}
 		}
 	}
 	if _, diff, ok := strings.Cut(b.Result.Text, "\n--- "); ok && len(s.edits) > 0 {

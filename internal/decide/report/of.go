@@ -44,6 +44,13 @@ func (l *Log) Of(turn int, images Images) Report {
 		r.Changes = append(r.Changes, r.change(n, images))
 	}
 	r.scoped(l, steps)
+	for _, s := range steps {
+		for _, b := range s.broke {
+			if r.changed(b.Path) && !slices.ContainsFunc(r.Broken, func(o Breach) bool { return o.Path == b.Path }) {
+				r.Broken = append(r.Broken, b)
+			}
+		}
+	}
 	for _, n := range all {
 		for _, what := range n.weakened(images) {
 			r.Tests = append(r.Tests, Weakening{Path: n.path, What: what, Calls: n.calls, Asked: l.asksForTests(n)})

@@ -21,6 +21,7 @@ type Report struct {
 	Tests       []Weakening  `json:"tests_weakened,omitempty"`
 	Named       []string     `json:"named,omitempty"`   // what the user or the todo list named; without any, nothing is outside
 	Outside     []string     `json:"outside,omitempty"` // changed files that are not below what was named
+	Broken      []Breach     `json:"broken,omitempty"`  // constraints that were not kept, and not made good
 	Open        []Open       `json:"open,omitempty"`
 	Todo        []tool.Todo  `json:"todo,omitempty"` // what is not done
 	Constraints []Constraint `json:"constraints,omitempty"`

@@ -19,6 +19,9 @@ func (r *Report) find() {
 			}
 		}
 	}
+	for _, b := range r.Broken {
+		r.Findings = append(r.Findings, fmt.Sprintf("%s is changed (%s) against %s: %q", b.Path, b.Call, b.Constraint, short(b.Words)))
+	}
 	for _, w := range r.Tests {
 		if !w.Asked {
 			r.Findings = append(r.Findings, fmt.Sprintf("%s: %s", w.Path, w.What))
@@ -177,6 +180,13 @@ func (c Check) outcome() string {
 }
 
 func (r Report) scope(all bool, add func(bool, string, ...any)) {
+	for i, b := range r.Broken {
+		if i == Shown && !all {
+			add(true, "and %d more files are changed against a constraint", len(r.Broken)-i)
+			break
+		}
+		add(true, "not kept: %s is changed (%s) against %s: %q", b.Path, b.Call, b.Constraint, short(b.Words))
+	}
 	switch {
 	case len(r.Outside) > 0:
 		add(true, "outside of what was named (%s): %s", some(r.Named, all), some(r.Outside, all))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
@@ -55,6 +56,18 @@ func Enforced(bans []tool.Ban) (what []string) {
 		what = append(what, line)
 	}
 	return what
+}
+
+// Covering returns the constraint that denies what e did, and whether there is one.
+func Covering(active []event.Constrained, e edit.Intent) (event.Constrained, bool) {
+	for _, k := range active {
+		for _, b := range k.Bans {
+			if (policy.Ban{Ban: b, ID: k.ID, Words: k.Words}).Covers(e.Path, e) {
+				return k, true
+			}
+		}
+	}
+	return event.Constrained{}, false
 }
 
 // rules returns the rules of the ledger. A ban that cannot be read, such as one
