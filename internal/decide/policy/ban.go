@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
@@ -94,12 +93,12 @@ func (r Rule) spares(e effect.Effect) bool {
 	return excepted && err == nil
 }
 
-// Covers reports whether b denies what was done to one file: path is where it is in
-// the workspace. It is for what a command turned out to do, which nobody could read
+// Covers reports whether b denies what was done to the file at a path in the
+// workspace, which was removed, or made, or only changed. It is for what a command turned out to do, which nobody could read
 // from its words. What b spares a file from, such as "only change docs/", does not
 // cover a new one: builds make files.
-func (b Ban) Covers(path string, e edit.Intent) bool {
-	if b.Ask || b.Effect != "" || b.Text != "" || b.Call != "" || b.Removes && !e.Remove || b.Except != "" && e.Base == "" {
+func (b Ban) Covers(path string, removed, made bool) bool {
+	if b.Ask || b.Effect != "" || b.Text != "" || b.Call != "" || b.Removes && !removed || b.Except != "" && made {
 		return false
 	}
 	r, err := b.Rule(FromConstraint)

@@ -62,7 +62,7 @@ func Enforced(bans []tool.Ban) (what []string) {
 func Covering(active []event.Constrained, e edit.Intent) (event.Constrained, bool) {
 	for _, k := range active {
 		for _, b := range k.Bans {
-			if (policy.Ban{Ban: b, ID: k.ID, Words: k.Words}).Covers(e.Path, e) {
+			if (policy.Ban{Ban: b, ID: k.ID, Words: k.Words}).Covers(e.Path, e.Remove, e.Base == "") {
 				return k, true
 			}
 		}
