@@ -25,7 +25,7 @@ func chinese(s sentence) (found []span) {
 	for i := 0; i < len(pieces); i++ {
 		p := pieces[i]
 		text := s.text[p.start:p.end]
-		if reported(s.text[:p.start]) || conditional(pieces[:i], s.text) || wonders(text) || (puzzled || i < wondered) && !contains(text, strong) {
+		if reported(s.text[:p.start]) || conditional(pieces[:i], s.text) || wonders(text) || i > 0 && builds(s.text[pieces[i-1].start:pieces[i-1].end]) && contains(text, []string{"时不", "后不", "时禁", "后禁", "时候不"}) || (puzzled || i < wondered) && !contains(text, strong) {
 			continue
 		}
 		if asksChinese(text) {
@@ -87,7 +87,7 @@ func wonders(text string) bool {
 	for _, a := range anyhow {
 		text = strings.ReplaceAll(text, a, "")
 	}
-	return contains(text, []string{"为什么", "为啥", "为何", "怎么", "咋", "是不是", "要不要", "会不会", "是否", "什么意思", "能不能", "可不可以", "难道", "有没有", "该不该", "如何"})
+	return contains(text, []string{"为什么", "为啥", "为何", "怎么", "咋", "是不是", "要不要", "会不会", "是否", "什么意思", "能不能", "可不可以", "难道", "有没有", "该不该", "如何", "叫什么", "是什么"})
 }
 
 // looking are words that make a question something to find out, which the rest of
@@ -160,7 +160,7 @@ func cutChinese(text string) (out []piece) {
 
 // reported reports whether somebody else's words follow.
 func reported(before string) bool {
-	if contains(before, []string{"我说", "我要求", "我强调", "跟你说", "告诉你"}) {
+	if contains(before, []string{"我说", "我没", "没我", "我要求", "我强调", "跟你说", "告诉你"}) {
 		return false
 	}
 	if contains(before, reporting) {
@@ -169,6 +169,9 @@ func reported(before string) bool {
 	for _, w := range shown {
 		if at := strings.Index(before, w); at >= 0 {
 			rest := before[at+len(w):]
+			if startsAny(rest, []string{"里的", "中的", "上的", "的"}) {
+				continue
+			}
 			if strings.TrimSpace(rest) == "" || startsAny(rest, []string{"里", "中", "上", "是", "为", "要求", "：", ":", "，", ",", "“", string(rune(blank))}) {
 				return true
 			}
@@ -205,13 +208,18 @@ func conditional(before []piece, text string) bool {
 // as well say what a program does.
 func goesOn(text string) bool { return startsAny(text, must) || startsAny(text, weak) }
 
+// builds reports whether a clause asks for a part of the program.
+func builds(text string) bool {
+	return startsAny(text, []string{"加", "写", "实现", "做", "新增", "添加", "增加"}) && strings.Contains(text, "个")
+}
+
 // cannot reports whether a clause says what does not work, after one that says so.
 func cannot(before []piece, text, clause string) bool {
 	if !strings.HasPrefix(clause, "不能") || !contains(clause, []string{"连接", "访问", "登录", "打开", "下载", "上传", "启动", "安装", "联网", "运行", "执行", "加载", "推送"}) {
 		return false
 	}
 	for _, p := range before {
-		if contains(text[p.start:p.end], []string{"不起来", "起不来", "报错", "挂了", "失败", "崩", "超时", "坏了", "出错", "卡住"}) {
+		if contains(text[p.start:p.end], []string{"不起来", "起不来", "报错", "挂了", "失败", "崩", "超时", "坏了", "出错", "卡住", "不过"}) {
 			return true
 		}
 	}
@@ -250,8 +258,8 @@ var (
 // done are the verbs of what can be done to a workspace.
 var done = []string{
 	"改", "动", "碰", "删", "用", "使用", "采用", "提交", "推送", "推到", "修改", "删除", "运行", "执行", "跑", "调用", "安装", "引入", "添加", "加", "增加", "新增", "重命名", "改名", "重启", "升级", "降级", "更新",
-	"部署", "发布", "上线", "合并", "切换", "切到", "创建", "新建", "写", "读", "打开", "访问", "联网", "上网", "连接", "下载", "上传", "移动", "覆盖", "替换", "破坏", "改变", "变更", "编辑", "重写", "重构", "格式化",
-	"启动", "启用", "开启", "卸载", "迁移", "拷贝", "调整", "优化", "简化", "合入", "压缩", "转换", "拆分", "抽取", "补", "改写", "篡改", "增删", "新开", "开分支", "打标签", "打 tag", "打tag", "写死", "伪造", "编造", "猜", "假设", "降低", "放宽", "屏蔽", "吞掉", "外传", "外发", "分享", "公开", "抓取", "爬", "登录线上", "登录生产", "连线上", "连生产", "连正式", "连库",
+	"部署", "发布", "上线", "合并", "切换", "切到", "创建", "新建", "写", "读", "打开", "访问", "联网", "上网", "连接", "下载", "上传", "移动", "覆盖", "替换", "破坏", "影响", "损坏", "丢失", "改变", "变更", "编辑", "重写", "重构", "格式化",
+	"启动", "启用", "开启", "卸载", "迁移", "拷贝", "调整", "优化", "简化", "合入", "压缩", "转换", "拆分", "抽取", "补", "改写", "篡改", "增删", "新开", "开分支", "打标签", "打 tag", "打tag", "写死", "伪造", "编造", "猜", "假设", "查询", "只读", "降低", "放宽", "屏蔽", "吞掉", "外传", "外发", "分享", "公开", "抓取", "爬", "登录线上", "登录生产", "连线上", "连生产", "连正式", "连库",
 	"清空", "清理", "泄露", "硬编码", "跳过", "关闭", "关掉", "停止", "停掉", "停用", "停服", "停机", "杀", "终止", "中断", "取消", "移除", "去掉", "拆", "依赖", "导入", "绕过", "禁用", "注释掉", "忽略", "暴露", "打印", "生成", "复制", "回滚", "重置", "变基", "发送", "请求外", "装", "查看", "看",
 	"commit", "push", "merge", "rebase", "touch", "force", "sudo", "run", "edit", "delete", "deploy", "install", "reset", "stash", "amend", "import", "mock", "publish", "drop", "add", "rm", "git", "npm", "pip", "change", "modify", "update", "rename", "refactor", "break",
 }
@@ -324,6 +332,9 @@ func forbidsChinese(text string) (Kind, bool) {
 		}
 		if m := prefix(rest, weak); m != "" {
 			before, after := text[:i], trimAdverbs(rest[len(m):])
+			if _, deed, ok := strings.Cut(after, "情况下"); ok {
+				after = trimAdverbs(deed)
+			}
 			verb := utf8.RuneCountInString(m) > 1 && (strings.HasSuffix(m, "动") || strings.HasSuffix(m, "碰") || strings.HasSuffix(m, "变") || strings.HasSuffix(m, "改") || strings.HasSuffix(m, "入") || strings.HasSuffix(m, "加") || strings.HasSuffix(m, "增") || strings.HasSuffix(m, "用") && strings.HasSuffix(m, "使用"))
 			switch {
 			case verb:
@@ -334,17 +345,25 @@ func forbidsChinese(text string) (Kind, bool) {
 			}
 		}
 	}
-	if _, rest, ok := strings.Cut(text, "前提是不"); ok {
-		return Forbid, startsAny(rest, done)
+	for _, sure := range []string{"前提是不", "保证不", "确保不"} {
+		if before, rest, ok := strings.Cut(text, sure); ok && !contains(before, products) {
+			return Forbid, startsAny(rest, done)
+		}
 	}
 	if before, rest, ok := strings.Cut(text, "能不"); ok && (before == "" || before == "尽量" || before == "请") && contains(rest, []string{"就不", "就别"}) {
 		return Forbid, startsAny(rest, done)
+	}
+	if deny := strings.TrimPrefix(text, "不"); deny != text && startsAny(deny, done) && strings.Contains(text, "、不") {
+		return Forbid, true
+	}
+	if deny, ok := strings.CutSuffix(text, "不行"); ok && deny != "" {
+		return Forbid, startsAny(deny, []string{"改", "动", "删", "碰", "提交", "推送", "加", "重构", "用", "装", "上线"})
 	}
 	if bounded(text) {
 		return Forbid, true
 	}
 	if before, rest, ok := strings.Cut(text, "避免"); ok {
-		return Forbid, rest != "" && !contains(rest, []string{"空指针", "死锁", "崩溃", "报错", "渲染", "泄漏", "溢出", "越界", "卡顿", "竞态", "竞争", "冲突", "异常", "误", "bug", "超时", "闪烁", "抖动"}) && madeUpOf(before, []string{"请", "你", "要", "应", "应该", "尽量", "尽可能", "务必", "一定", "最好", "需要", "也", "都", "同时", "必须", "还要", "注意", "改的时候", "的时候"})
+		return Forbid, rest != "" && !contains(rest, []string{"空指针", "死锁", "崩溃", "报错", "渲染", "泄漏", "溢出", "越界", "卡顿", "竞态", "竞争", "冲突", "异常", "误", "bug", "超时", "闪烁", "抖动", "重复"}) && madeUpOf(before, []string{"请", "你", "要", "应", "应该", "尽量", "尽可能", "务必", "一定", "最好", "需要", "也", "都", "同时", "必须", "还要", "注意", "改的时候", "的时候"})
 	}
 	if rest, ok := strings.CutPrefix(text, "停止"); ok {
 		return Forbid, startsAny(rest, done)
@@ -383,6 +402,8 @@ func forbidsStrongly(before, m, after string) bool {
 		return false
 	case m == "请不" && !startsAny(after, done):
 		return false
+	case m == "禁止" && (endsAny(before, "后", "时", "期间") && !startsAny(before, done)) || m == "禁止" && startsAny(after, []string{"词", "列表", "名单", "页", "标", "符"}):
+		return false
 	case m == "禁止" && contains(before, []string{"加", "添加", "实现", "增加", "写", "做", "设计", "被", "取消", "解除", "去掉", "移除", "删掉", "删除", "改掉", "打开", "放开", "关掉", "换掉"}):
 		return false
 	}
@@ -405,6 +426,12 @@ func forbidsStrongly(before, m, after string) bool {
 // something.
 func actsOfProduct(after string) bool {
 	after = strings.TrimPrefix(after, "让")
+	if startsAny(after, []string{"显示", "展示", "跳转", "渲染", "重试"}) {
+		return true
+	}
+	if startsAny(after, []string{"输出", "请求"}) {
+		return false
+	}
 	return startsAny(after, products) && !startsAny(after, []string{"变量名", "函数名", "方法名", "参数名", "字段名", "函数签名", "方法签名", "用户数据", "用户信息", "客户数据", "客户信息", "系统文件", "系统目录", "系统配置"}) || startsAny(after, []string{"抛", "返回", "报错", "崩溃", "阻塞", "弹"})
 }
 
@@ -469,7 +496,7 @@ func requiresChinese(text string) (Kind, bool) {
 			return Require, at == 0 || contains(text[:at], []string{"必须", "请", "要", "签名", "接口", "API", "api", "测试", "文件", "代码", "格式", "行为", "务必", "一定"}) && !contains(text[:at], products) || topic(text[:at]) || names(text[:at])
 		}
 	}
-	if evenly(text) || inTongue(text) {
+	if evenly(text) || preferred(text) || inTongue(text) {
 		return Require, true
 	}
 	for _, m := range must {
@@ -490,7 +517,7 @@ func requiresChinese(text string) (Kind, bool) {
 		if m == "都要" && !strings.HasPrefix(before, "每") && !strings.HasPrefix(before, "所有") {
 			return "", false
 		}
-		ok := wide || before == "" || startsAny(before, []string{"你", "所有", "每", "代码", "测试", "错误", "函数", "提交", "注释", "改动", "新", "变更", "任何", "文件", "日志", "命名", "这次", "接口", "我们", "全部", "也"}) || strings.ContainsFunc(before, latin) && topic(before)
+		ok := wide || before == "" || before == "请" || startsAny(before, []string{"你", "所有", "每", "代码", "测试", "错误", "函数", "提交", "注释", "改动", "新", "变更", "任何", "文件", "日志", "命名", "这次", "接口", "我们", "全部", "也"}) || strings.ContainsFunc(before, latin) && topic(before)
 		return Require, ok
 	}
 	return "", false
@@ -508,6 +535,21 @@ func evenly(text string) bool {
 		about := before == "" && !strings.HasPrefix(w, "都") || madeUpOf(before, []string{"请", "这里", "项目里", "本项目", "以后", "今后", "我们", "里面", "这个项目", "这个仓库", "代码里"}) || strings.HasSuffix(before, "名") ||
 			startsAny(before, []string{"注释", "日志", "变量", "命名", "提交", "commit", "回复", "回答", "文档", "代码", "错误", "接口", "测试", "时间", "缩进", "引号", "字符串", "标识符", "所有", "依赖", "函数名"})
 		return about && after != "" && !startsAny(after, []string{"了", "过", "完", "的", "例", "户", "于", "到", "时", "途", "法", "心", "力"})
+	}
+	return false
+}
+
+// preferred reports whether a clause says which of two tools to use: 用 yarn 而不是 npm.
+func preferred(text string) bool {
+	_, after, ok := strings.Cut(text, "用")
+	if !ok || !startsCode(after) {
+		return false
+	}
+	for _, w := range []string{"而不是", "不要用", "别用", "代替", "而非", "不用"} {
+		if a, b, ok := strings.Cut(after, w); ok {
+			first, other := strings.Fields(a), strings.Fields(b)
+			return len(first) > 0 && len(other) > 0 && isTool(strings.ToLower(first[0])) && isTool(strings.ToLower(other[0]))
+		}
 	}
 	return false
 }

@@ -30,6 +30,8 @@ func asksChinese(text string) bool {
 		return true
 	case contains(text, []string{"先问我", "先问过我", "先征求我", "先经我", "先经过我", "先征得我", "先告诉我", "问过我再", "问我再", "得先问", "要先问我", "都要问我", "都要经过我", "都得问我", "需要我确认", "需要我同意", "需要我批准", "必须经过我", "须经我", "必须得到我", "必须征得我"}):
 		return true
+	case contains(text, []string{"停下来问我", "停下来等我", "停下来找我", "停下来告诉我", "必须我在场", "必须我批", "必须我同意", "必须我确认", "得我同意", "得我批准", "得我点头", "要我同意", "要我批准", "要我点头"}):
+		return true
 	case firstMe(text):
 		return true
 	}

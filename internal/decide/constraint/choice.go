@@ -91,6 +91,9 @@ func puzzles(c []word, behind [][]word) bool {
 		return false
 	}
 	for _, b := range behind {
+		if b[0].low == "since" && c[0].low == "no" { // no changes since Monday
+			return true
+		}
 		for _, w := range b {
 			if among(w.low, "strange", "odd", "weird", "surprising", "surprised", "puzzled", "puzzling", "confusing", "confused", "unexpected", "wonder", "wondering", "suspicious", "yet") {
 				return true

@@ -44,7 +44,7 @@ func english(s sentence) (found []span) {
 			found = append(found, span{s.start + all[i-1][0].start, s.start + c[len(c)-1].end, Ask})
 			continue
 		}
-		if c[0].low == "without" && isGerund(low(c, 1)) && i+1 < len(all) && asked(all[i+1][min(lead(all[i+1]), len(all[i+1])-1):]) || spared(all[:i], c) || i == 0 && starts(c, "nothing", "else") && (len(c) == 2 || last(c) == "please") {
+		if c[0].low == "without" && isGerund(low(c, 1)) && (i+1 < len(all) && instructs(all[i+1]) || i > 0 && instructs(all[i-1])) || spared(all[:i], c) || i == 0 && starts(c, "nothing", "else") && (len(c) == 2 || last(c) == "please") {
 			found = append(found, span{s.start + c[0].start, s.start + c[len(c)-1].end, Forbid})
 			continue
 		}
@@ -176,6 +176,14 @@ func opens(c []word, polite bool) (Kind, bool) {
 		if starts(c, "hold", "off") {
 			return Forbid, true
 		}
+		return Require, asIs(c)
+	case "let's", "lets":
+		if second == "not" {
+			return Forbid, acts(c, 2)
+		}
+		if among(second, "keep", "leave", "avoid", "stick", "stay") {
+			return opens(c[1:], polite)
+		}
 	case "i", "i'd", "id", "i'll":
 		return wish(c[1:], first)
 	case "must", "may", "should", "shall", "cannot", "can't", "mustn't", "shouldn't":
@@ -191,6 +199,8 @@ func opens(c []word, polite bool) (Kind, bool) {
 			return Forbid, true
 		case has(c, "changes", "to") > 0, has(c, "edits", "to") > 0, has(c, "yourself", "to") > 0, has(c, "within") > 0, has(c, "inside") > 0, has(c, "to", "one") > 0 && fileLast(c), has(c, "to", "a", "single") > 0, has(c, "limited", "to") > 0, has(c, "confined", "to") > 0:
 			return Forbid, true
+		case has(c, "free", "of") > 0 && about(c):
+			return Forbid, true
 		case has(c, "compatible") > 0, has(c, "compatibility") > 0:
 			return Require, true
 		}
@@ -200,7 +210,7 @@ func opens(c []word, polite bool) (Kind, bool) {
 		case starts(c, "hands", "off"), starts(c, "stay", "away"), starts(c, "stay", "out"), starts(c, "stay", "off"), starts(c, "stay", "clear"), starts(c, "stay", "the"), starts(c, "steer", "clear"), starts(c, "lay", "off"):
 			return Forbid, true
 		case first == "stay":
-			return Forbid, among(second, "within", "inside", "in")
+			return Forbid, among(second, "within", "inside", "in") || second == "on" && has(c, "branch") > 0
 		}
 	case "avoid":
 		return Forbid, len(c) > 1 && !harm(c[1:])
@@ -209,7 +219,7 @@ func opens(c []word, polite bool) (Kind, bool) {
 	case "stop", "quit", "cease":
 		return Forbid, isGerund(second) && !isOutput(second)
 	case "no", "zero":
-		return Forbid, nothingOf(c)
+		return Forbid, nothingOf(c) || asksLaterIn(c)
 	case "nothing", "none", "nobody":
 		if first == "nothing" && among(second, "that", "which", "with", "requiring", "needing") && len(c) > 2 {
 			return Forbid, true
@@ -273,10 +283,13 @@ func opens(c []word, polite bool) (Kind, bool) {
 	case "make", "ensure", "be", "take", "try", "mind", "see", "promise":
 		return assured(c)
 	case "forbidden", "prohibited", "off-limits", "verboten":
-		return Forbid, len(c) > 1
+		return Forbid, len(c) > 1 && has(c, "should") < 0
 	case "everything", "anything":
 		if second == "except" || second == "but" || starts(c[1:], "apart", "from") || starts(c[1:], "other", "than") {
 			return Forbid, has(c, "may") > 0 || has(c, "can") > 0 || has(c, "is") > 0
+		}
+		if second == "you" && among(low(c, 2), "write", "add", "produce", "change", "create") {
+			return Require, has(c, "must") > 0 || has(c, "has", "to") > 0
 		}
 	case "every", "all", "each", "any", "new":
 		if kind, ok := everyOne(c); ok {
@@ -385,7 +398,7 @@ func negated(c []word, polite bool) bool {
 		i++
 	}
 	switch {
-	case low(c, i) == "you" && among(low(c, i+1), "dare", "ever"), low(c, i) == "dare":
+	case low(c, i) == "you" && (among(low(c, i+1), "dare", "ever") || isVerb(low(c, i+1)) && !polite), low(c, i) == "dare":
 		return len(c) > i+2
 	case low(c, i) == "think" && low(c, i+1) == "about":
 		return isGerund(low(c, i+2))
@@ -555,6 +568,10 @@ func asIs(c []word) bool {
 			if i > 0 && (among(low(c, i+1), "is") || starts(c[i+1:], "it", "is") || starts(c[i+1:], "they", "are") || starts(c[i+1:], "it", "was") || starts(c[i+1:], "they", "were") || starts(c[i+1:], "it's") || starts(c[i+1:], "they're") || starts(c[i+1:], "you", "found")) {
 				return true
 			}
+		case "where":
+			if i > 1 && (starts(c[i+1:], "it", "is") || starts(c[i+1:], "they", "are")) {
+				return true
+			}
 		case "the", "exactly":
 			if i > 0 && among(low(c, i+1), "same") && i+2 == len(c) {
 				return true
@@ -588,6 +605,9 @@ func nothingOf(c []word) bool {
 	if isGerund(low(c, 1)) && len(c) > 2 {
 		return true
 	}
+	if has(c, "since") > 0 || has(c, "so", "far") > 0 {
+		return false
+	}
 	for i, w := range c[1:] {
 		if among(w.low, "is", "are", "was", "were", "has", "have", "do", "does", "did", "can", "will", "i", "we", "need", "problem", "idea", "worries", "longer", "matter", "one", "doubt", "reason", "rush", "hurry", "way", "wonder", "thanks", "tests", "luck") {
 			return i > 1 && among(w.low, "is", "are", "can", "may") && allowedAt(c, i+1)
@@ -595,7 +615,7 @@ func nothingOf(c []word) bool {
 	}
 	for i, w := range c {
 		switch {
-		case i > 0 && i < 5 && (isNoun(w.low) || isGerund(w.low) || isKnownPackage(w.low) || w.low[0] == code):
+		case i > 0 && i < 5 && (isNoun(w.low) || isGerund(w.low) || isKnownPackage(w.low) || isTool(w.low) || w.low[0] == code):
 			return true
 		case i > 1 && among(w.low, "allowed", "permitted", "whatsoever", "please"):
 			return true

@@ -13,10 +13,17 @@ func inside(c []word) (at int, kind Kind) {
 			if i > 1 && isGerund(low(c, i+1)) && (has(c[:i], "anything") > 0 || has(c[:i], "whatever") > 0 || has(c[:i], "everything") > 0) && among(c[0].low, "do", "you", "feel", "change") {
 				return i, Forbid
 			}
-			if i > 1 && among(c[i-1].low, "anything", "everything", "all", "files", "code") && (asked(c[:i]) || among(c[0].low, "you", "feel", "free")) {
+			if i > 1 && among(c[i-1].low, "anything", "everything", "all", "files", "code") && (asked(c[:i]) && !among(c[0].low, "move", "copy", "run", "delete", "remove", "rename", "rebuild", "build") || among(c[0].low, "you", "feel", "free")) {
+				return i, Forbid
+			}
+		case "with":
+			if low(c, i+1) == "no" && among(low(c, i+2), "edits", "changes", "modifications", "new", "additional", "extra", "further", "refactoring", "renames", "breaking") && (i == 0 || asked(c[:i]) || among(c[0].low, "i", "i'd")) {
 				return i, Forbid
 			}
 		case "nothing":
+			if i > 1 && among(c[0].low, "in", "under", "inside", "within") && scopedTo(c[:i]) && untouchable(c[i:]) {
+				return 0, Forbid
+			}
 			if i > 1 && asked(c[:i]) && (low(c, i+1) == "else" || low(c, i+1) == "outside") && len(c) > i+2 {
 				return i, Forbid
 			}
@@ -68,6 +75,12 @@ func asked(c []word) bool {
 	return false
 }
 
+// instructs is asked, of a whole clause.
+func instructs(c []word) bool {
+	c = c[lead(c):]
+	return len(c) > 0 && asked(c)
+}
+
 // will reports whether a statement says what is wanted.
 func will(c []word) bool {
 	for _, w := range c {
@@ -93,6 +106,9 @@ func isGuarded(word string) bool {
 // approved reports whether a clause says that something needs my word.
 func approved(c []word) bool {
 	for i, w := range c {
+		if i > 0 && w.low == "only" && among(low(c, i+1), "when", "if", "after", "once") && saysSo(c[i+2:]) {
+			return !among(c[0].low, "it", "i", "he", "she", "they")
+		}
 		if i > 0 && w.low == "only" && among(c[i-1].low, "may", "can", "must", "should") && low(c, i+1) == "be" && isParticiple(low(c, i+2)) {
 			return (has(c, "after") > 0 || has(c, "once") > 0 || has(c, "with", "my") > 0 || has(c, "when") > 0) && (has(c, "i") > 0 || has(c, "my") > 0)
 		}
@@ -129,8 +145,8 @@ func untouchable(c []word) bool {
 		if low(rest, verb) == "be" || low(rest, verb) == "get" {
 			verb++
 		}
-		if isGuarded(low(rest, verb)) && verb > n || verb > n && isParticiple(low(rest, verb)) && among(c[0].low, "test", "tests", "checks", "hooks", "lint", "reviews") || none && isParticiple(low(rest, verb)) {
-			return (has(rest, "by") < 0 || has(rest, "by", "hand") > 0 || none) && !among(c[0].low, "it", "why", "if", "when", "he", "she", "they", "that", "which")
+		if (isGuarded(low(rest, verb)) || has(rest, "by", "you") > 0) && verb > n || verb > n && isParticiple(low(rest, verb)) && among(c[0].low, "test", "tests", "checks", "hooks", "lint", "reviews") || none && isParticiple(low(rest, verb)) {
+			return (has(rest, "by") < 0 || has(rest, "by", "hand") > 0 || has(rest, "by", "you") > 0 || none) && !among(c[0].low, "it", "why", "if", "when", "he", "she", "they", "that", "which")
 		}
 		if among(rest[0].low, "is", "are", "isn't", "aren't") && verb == n && verb >= len(rest) {
 			return isGerund(c[0].low) || among(c[0].low, "use", "usage") || isNoun(c[0].low) || isNoun(low(c, 1)) || c[0].low[0] == code
@@ -154,6 +170,9 @@ func untouchable(c []word) bool {
 
 // stays reports whether a clause says of something that it must stay what it is.
 func stays(c []word) bool {
+	if isKnownPackage(c[0].low) && among(low(c, 1), "stays", "remains") && among(low(c, 2), "at", "on") {
+		return true
+	}
 	for i, w := range c {
 		if i == 0 || i > 8 || !among(w.low, "stay", "stays", "remain", "remains", "be", "continue", "keep") {
 			continue
@@ -316,7 +335,7 @@ func asksLaterIn(c []word) bool {
 					return true
 				}
 			}
-		case "ask", "confirm", "tell", "get", "wait", "let", "check":
+		case "ask", "confirm", "tell", "get", "wait", "let", "check", "talk", "consult", "discuss", "notify", "inform", "ping", "seek", "obtain", "request":
 			if i > 1 && among(c[0].low, "before", "prior") && asksMe(c[i:]) {
 				return true
 			}

@@ -48,6 +48,9 @@ func spared(before [][]word, c []word) bool {
 			return false
 		}
 	}
+	if c[1].low == "on" {
+		return len(c) < 5 && among(last(c), "main", "master", "trunk", "develop", "prod", "production")
+	}
 	if among(c[1].low, "in", "inside", "under", "within") && len(c) > 2 {
 		return scopedTo(c) || among(last(c), "directory", "folder", "dir", "tree", "package", "module")
 	}

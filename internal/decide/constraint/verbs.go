@@ -113,7 +113,7 @@ func isIdle(word string) bool {
 		"recall", "recognise", "recognize", "remain", "sound", "suffer", "suppose", "wonder", "wish", "work", "return", "returns",
 		"throws", "fail", "fails", "too", "so", "to", "any", "all", "only", "just", "that", "this", "there", "has", "had", "is", "are",
 		"was", "were", "been", "being", "can", "could", "will", "would", "should", "shall", "may", "might", "must", "doubt", "hurry",
-		"thank", "stop":
+		"thank", "stop", "listen", "overthink":
 		return true
 	}
 	return false
@@ -151,7 +151,7 @@ var leading = [][]string{
 	{"from", "now", "on"}, {"on", "the", "way"}, {"while", "you're", "at", "it"}, {"i", "said"}, {"i", "told", "you"}, {"i", "already", "said"},
 	{"during", "this", "task"}, {"during", "the", "refactoring"}, {"in", "this", "session"}, {"in", "this", "repo"}, {"in", "this", "repository"},
 	{"at", "the", "moment"}, {"until", "further", "notice"}, {"as", "a", "rule"}, {"until", "then"}, {"rule", "number", "one"}, {"one", "rule"}, {"one", "thing"},
-	{"for", "god's", "sake"}, {"for", "heaven's", "sake"}, {"for", "safety"}, {"for", "security", "reasons"}, {"if", "possible"}, {"for", "this", "task"}, {"for", "this", "session"}, {"for", "this", "one"},
+	{"for", "god's", "sake"}, {"for", "the", "love", "of", "god"}, {"for", "heaven's", "sake"}, {"for", "safety"}, {"for", "security", "reasons"}, {"if", "possible"}, {"for", "this", "task"}, {"for", "this", "session"}, {"for", "this", "one"},
 	{"in", "the", "meantime"}, {"of", "course"}, {"to", "be", "clear"}, {"just", "to", "be", "clear"}, {"and", "please"},
 }
 

@@ -76,6 +76,9 @@ func readWord(raw string, at int) (words []word) {
 		return []word{{low: string(rune(blank)), start: at, end: at, stop: true}}
 	}
 	low := strings.ToLower(inner)
+	if low == "w/o" {
+		low = "without"
+	}
 	if !ascii {
 		low = strings.ReplaceAll(low, "’", "'")
 	}
