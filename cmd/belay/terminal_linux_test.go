@@ -208,3 +208,20 @@ func TestWhatRunsIsShown(t *testing.T) {
 		t.Errorf("exit status %d; shown:\n%q", code, seen)
 	}
 }
+
+// Several lines that are pasted are one goal, sent by the Enter that follows them.
+func TestAPasteIsOneGoal(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	c := p.console(t, true, "-m", p.play(t, `expect: user /(?m)^one\ntwo\nthree$/`+"\nsay: all three came"))
+	c.await("> ")
+	c.enter("one\ntwo\nthr")
+	c.await("Enter sends them")
+	c.enter("ee\n")
+	c.await("all three came")
+	c.await("done; 1 step")
+	c.enter("\x04")
+	if code, seen := c.end(); code != 0 {
+		t.Errorf("exit status %d; shown:\n%s", code, seen)
+	}
+}

@@ -53,6 +53,13 @@ func (v *view) output(o agent.Output) {
 	}
 }
 
+// missing says to who wants to see all of it that the terminal was too slow.
+func (v *view) missing(bytes int) {
+	if v.showsOutput() {
+		v.info(count(bytes, "byte") + " of output came too fast to be shown; belay log has what was kept")
+	}
+}
+
 // newest returns where the last n lines that text ends begin, and what follows
 // them; 0 is all of text.
 func newest(text []byte, n int) int {

@@ -43,6 +43,8 @@ type UI struct {
 
 	mu       sync.Mutex
 	queue    []func()
+	printed  int  // bytes of output of calls in queue
+	dropped  int  // of which were too many for it
 	skipping bool // pieces of a reply, until it is recorded
 	closed   bool
 	wake     chan struct{} // holds at most one
@@ -56,8 +58,9 @@ type UI struct {
 var ErrClosed = errors.New("terminal: closed")
 
 const (
-	maxQueue  = 4096 // from here on, what will be recorded anyway is not shown as it comes
-	closeWait = 2 * time.Second
+	maxQueue   = 4096    // from here on, what will be recorded anyway is not shown as it comes
+	maxPrinted = 1 << 20 // bytes of output of calls that wait to be shown
+	closeWait  = 2 * time.Second
 )
 
 // New returns a UI that must be closed.
@@ -95,8 +98,14 @@ func (u *UI) Observe(s agent.Signal) {
 			return
 		}
 	case agent.Output:
-		if len(u.queue) >= maxQueue {
+		if len(u.queue) >= maxQueue || u.printed >= maxPrinted {
+			u.dropped += len(s.Text)
 			return
+		}
+		u.printed += len(s.Text)
+		if n := u.dropped; n > 0 {
+			u.dropped = 0
+			u.enqueue(func() { u.view.missing(n) })
 		}
 	case agent.Recorded:
 		if s.Event.Kind() == "replied" {
@@ -131,7 +140,7 @@ func (u *UI) write() {
 	for {
 		u.mu.Lock()
 		batch, closed := u.queue, u.closed
-		u.queue = nil
+		u.queue, u.printed = nil, 0
 		u.mu.Unlock()
 		u.view.measure()
 		for _, f := range batch {

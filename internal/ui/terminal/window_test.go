@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,18 +68,45 @@ func TestR320_ParallelCallsAreToldApart(t *testing.T) {
 // A window that became narrower or wider is taken off the screen whole, and what
 // comes next fits.
 func TestTheSizeOfTheScreenMayChange(t *testing.T) {
-	width := 60
-	o := Options{Live: true, Width: 60, Height: 24, Size: func() (int, int) { return width, 24 }}
+	var width atomic.Int64
+	width.Store(60)
+	o := Options{Live: true, Width: 60, Height: 24, Size: func() (int, int) { return int(width.Load()), 24 }}
 	got := watch(t, o, func(u *UI) {
 		started(u, "c1", strings.Repeat("x", 50))
 		pass(time.Second)
-		width = 20
+		width.Store(20)
 		pass(time.Second)
-		width = 60
+		width.Store(60)
 		ended(u, "c1")
 	})
 	want := "· 1s Bash " + strings.Repeat("x", 23) + "…\r␛[K\x1b[A␛[K" + "· 2s Bash xxxxxx…\r␛[K✓ Bash " + strings.Repeat("x", 47) + "… 3.0s\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A terminal that takes nothing does not make Belay keep what commands print, and
+// what is left out is said.
+func TestASlowTerminalKeepsNoOutput(t *testing.T) {
+	w := &gate{open: make(chan struct{})}
+	u := New(Options{Out: w, Verbose: true})
+	u.Say("first")
+	for range 100 {
+		u.Observe(agent.Output{Call: "c1", Text: []byte(strings.Repeat("x", 99_999) + "\n")})
+	}
+	u.mu.Lock()
+	kept := u.printed
+	u.mu.Unlock()
+	if kept > maxPrinted+100_000 {
+		t.Errorf("%d bytes wait", kept)
+	}
+	close(w.open)
+	u.do(t.Context(), func() {})
+	u.Observe(agent.Output{Call: "c1", Text: []byte("last\n")})
+	if err := u.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.String(); !strings.Contains(got, "bytes of output came too fast to be shown") || !strings.HasSuffix(got, "│ last\n") {
+		t.Errorf("shown: %.200q ... %.200q", got, got[max(0, len(got)-200):])
 	}
 }
