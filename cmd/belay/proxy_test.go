@@ -51,7 +51,7 @@ func TestProxyAndCertificates(t *testing.T) {
 	if !strings.Contains(e.out, "through") || led.Load() == 0 {
 		t.Errorf("it prints %q and %q; the proxy led %d connections", e.out, e.err, led.Load())
 	}
-	if e = p.run(t, "doctor"); !strings.Contains(e.out, "1 models at example.com") {
+	if e = p.run(t, "doctor"); !strings.Contains(e.out, "1 model at example.com") {
 		t.Errorf("doctor prints\n%s", e.out)
 	}
 

@@ -88,6 +88,16 @@ func TestFirstRequest(t *testing.T) {
 // of the task and the recap, in the words of either API.
 const endMax = 320
 
+// ending returns how many bytes at the end of a request may be for one step alone:
+// what was recalled for it is, too.
+func ending(request string) int {
+	const recalled = "[found in the workspace for this step"
+	if at := strings.LastIndex(request, recalled); at >= 0 {
+		return len(request) - at + endMax
+	}
+	return endMax
+}
+
 func TestEachRequestRepeatsTheOneBefore(t *testing.T) {
 	for _, d := range []dialect{openAI, anthropic} {
 		t.Run(string(d), func(t *testing.T) {
@@ -99,13 +109,13 @@ func TestEachRequestRepeatsTheOneBefore(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if lost := len(before) - common(before, r.prefix); lost > endMax {
+				if lost := len(before) - common(before, r.prefix); lost > ending(before) {
 					t.Errorf("request %d does not repeat the last %d bytes of the one before", i, lost)
 				}
 				before = r.prefix
 			}
-			if got, err := shares(bodies); err != nil || len(got) != steps || slices.Min(got) < 0.98 {
-				t.Errorf("shares of %d requests: %v, %v", len(got), got, err)
+			if got, err := shares(bodies); err != nil || len(got) != steps || slices.Min(got) < 0.9 {
+				t.Errorf("shares of %d requests: at least %v, %v", len(got), slices.Min(got), err)
 			}
 		})
 	}
@@ -133,7 +143,7 @@ func TestOnlyTheRecapIsNotRepeated(t *testing.T) {
 					t.Fatal("request", i, "has no recap")
 				}
 				lost := len(before) - common(before, r.prefix)
-				if lost > endMax {
+				if lost > ending(before) {
 					t.Errorf("request %d does not repeat the last %d bytes of the one before:\n%s", i, lost, before[len(before)-lost:])
 				}
 				before = r.prefix
