@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,7 @@ would change is read.`,
 		Example: `  belay policy explain 'git push --force'
   belay policy explain --mode auto 'go test ./...'
   belay policy explain Write '{"path":"a.txt","content":"x"}'`,
-		Args: counted(cobra.RangeArgs(1, 2)),
+		Args: oneCall,
 		RunE: func(c *cobra.Command, args []string) error {
 			call := tool.Call{ID: "c1", Tool: args[0]}
 			if len(args) == 2 {
@@ -56,6 +57,15 @@ would change is read.`,
 	c.Flags().StringVarP(&o.dir, "dir", "C", "", "decide in `DIR` instead of here")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return c
+}
+
+// oneCall refuses what is neither a command in one argument nor a tool's name and
+// the object of its arguments, such as a command that was not put in quotes.
+func oneCall(c *cobra.Command, args []string) error {
+	if len(args) > 2 || len(args) == 2 && !strings.HasPrefix(strings.TrimSpace(args[1]), "{") {
+		return usage("a command is one argument; put it in quotes: %s '%s'", c.CommandPath(), strings.Join(args, " "))
+	}
+	return counted(cobra.RangeArgs(1, 2))(c, args)
 }
 
 // An explanation is a decision and what it is about.

@@ -124,6 +124,9 @@ Without a command it is an interactive session in this directory.`,
 // flagProblem says what is wrong with a flag, without the function of Go that
 // found it.
 func flagProblem(err error) string {
+	if what, _, isTime := strings.Cut(err.Error(), " flag: time: "); isTime {
+		return what + " flag: write a time such as 90s or 10m"
+	}
 	e, ok := errors.AsType[*strconv.NumError](err)
 	if !ok {
 		return err.Error()

@@ -322,6 +322,33 @@ func TestBug_C04_R258_HandoffsReplaceAndNeverNest(t *testing.T) {
 	}
 }
 
+// R313: the handoff says where it came from and stands first; the recap says where
+// it is now and stands last; neither is in the other.
+func TestR313_WhereItCameFromAndWhereItIsStandApart(t *testing.T) {
+	r := worked(t)
+	r.step("Todo", `{}`, tool.Result{Status: tool.Success, Text: "ok", Todo: []tool.Todo{{Text: "mend it", State: "done"}, {Text: "prove it", State: "active"}}})
+	r.judged(2_000, event.Note{Kind: "learning", Text: "it recurses"})
+	r.step("Read", `{"path":"b.go"}`, tool.Result{Status: tool.Success, Text: "package b"})
+
+	const now = "[1/2] In progress: prove it."
+	messages := Request(&r.State, nil, nil).Messages
+	first, last := messages[0], messages[len(messages)-1]
+	handoff, recap := first.Parts[1].(model.Text).Text, last.Parts[len(last.Parts)-1].(model.Text).Text
+	if len(messages) < 2 || recap != now {
+		t.Errorf("of %d messages the last ends with %q", len(messages), recap)
+	}
+	if !strings.HasPrefix(handoff, "[background") || !strings.Contains(handoff, "it recurses") || strings.Contains(handoff, now) {
+		t.Errorf("the first has %s", handoff)
+	}
+	all := ""
+	for _, m := range messages {
+		all += m.Text()
+	}
+	if n := strings.Count(all, now); n != 1 {
+		t.Errorf("the recap is there %d times", n)
+	}
+}
+
 // TestBug_C03_R257_TheHandoffIsNoTask: it stands before all that was said, as
 // background, and the person's newest words come after it, as they were said.
 func TestBug_C03_R257_TheHandoffIsNoTask(t *testing.T) {

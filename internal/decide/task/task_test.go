@@ -9,7 +9,7 @@ import (
 // TestR301_LabelledSentences measures against what was labelled before there was
 // code, and against what was written after it. Each miss is shown; none may be new.
 func TestR301_LabelledSentences(t *testing.T) {
-	for file, least := range map[string]int{"testdata/sentences.txt": 59, "testdata/unseen.txt": 0} {
+	for file, least := range map[string]int{"testdata/sentences.txt": 59, "testdata/unseen.txt": 20} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
