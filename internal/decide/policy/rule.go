@@ -182,7 +182,7 @@ func (p Policy) about(r Rule, t tool.Spec, part tool.Part, c command) bool {
 	if r.Ban != nil && !p.fits(r, t, part, c) {
 		return false
 	}
-	if r.Verdict != Allow && p.keeps(r, t, part) {
+	if r.Verdict != Allow && (p.keeps(r, t, part) || r.takes(t, part, c)) {
 		return true
 	}
 	switch {
