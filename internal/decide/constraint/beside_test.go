@@ -22,22 +22,25 @@ func allBut(glob string) []tool.Ban { return []tool.Ban{{Rule: "Edit(**)", Excep
 // words, must never ban just these.
 func TestWhatSparesIsNotBanned(t *testing.T) {
 	for text, want := range map[string][]tool.Ban{
-		"change only a.txt":                            allBut("**/a.txt"),
-		"Only a.txt may be changed.":                   allBut("**/a.txt"),
-		"Leave everything but docs/ alone.":            allBut("docs/**"),
-		"Do not modify files outside of internal/foo":  allBut("internal/foo/**"),
-		"don't touch code outside of pkg/a":            allBut("pkg/a/**"),
-		"只改 a.txt":                                     allBut("**/a.txt"),
-		"除 a.txt 外，其他文件一律不准动":                          allBut("**/a.txt"),
-		"不要动除 src/a.go 以外的任何文件":                        allBut("src/a.go"),
-		"src/ 以外的文件不要动":                                allBut("src/**"),
-		"只在 src/ 目录里改":                                 allBut("src/**"),
-		"don't touch src/ except src/a.go":             {{Rule: "Edit(src/**)", Except: "src/a.go"}},
-		"don't touch anything in src except src/a.go":  {{Rule: "Edit(**/src/**)", Except: "src/a.go"}},
-		"keep your edits within internal/loader":       allBut("internal/loader/**"),
-		"删除任何文件之前先问我":                                  {{Rule: "Edit(**)", Removes: true, Ask: true}},
-		"Explain the code, but don't change anything.": bansOf("Edit(**)"),
-		"不要改代码，只解释":                                    bansOf("Edit(**)"),
+		"change only a.txt":                               allBut("**/a.txt"),
+		"Only a.txt may be changed.":                      allBut("**/a.txt"),
+		"Leave everything but docs/ alone.":               allBut("docs/**"),
+		"Do not modify files outside of internal/foo":     allBut("internal/foo/**"),
+		"don't touch code outside of pkg/a":               allBut("pkg/a/**"),
+		"只改 a.txt":                                        allBut("**/a.txt"),
+		"除 a.txt 外，其他文件一律不准动":                             allBut("**/a.txt"),
+		"不要动除 src/a.go 以外的任何文件":                           allBut("src/a.go"),
+		"src/ 以外的文件不要动":                                   allBut("src/**"),
+		"只在 src/ 目录里改":                                    allBut("src/**"),
+		"don't touch src/ except src/a.go":                {{Rule: "Edit(src/**)", Except: "src/a.go"}},
+		"don't touch anything in src except src/a.go":     {{Rule: "Edit(**/src/**)", Except: "src/a.go"}},
+		"keep your edits within internal/loader":          allBut("internal/loader/**"),
+		"a.txt 以外不要动":                                     allBut("**/a.txt"),
+		"a.txt is the only file you may change":           allBut("**/a.txt"),
+		"You're allowed to change a.txt and nothing else": allBut("**/a.txt"),
+		"删除任何文件之前先问我":                                     {{Rule: "Edit(**)", Removes: true, Ask: true}},
+		"Explain the code, but don't change anything.":    bansOf("Edit(**)"),
+		"不要改代码，只解释":                                       bansOf("Edit(**)"),
 	} {
 		found := Find(text)
 		if len(found) != 1 || !slices.Equal(found[0].Bans, want) {
@@ -68,6 +71,8 @@ func TestWhatIsMeantIsBanned(t *testing.T) {
 		"never use git push --force":               bansOf("Bash(git push --force **)"),
 		"don't run any commands without asking me": {{Rule: "Bash", Ask: true}},
 		"删文件前问一下我":                                 {{Rule: "Edit(**)", Removes: true, Ask: true}},
+		"Don't run git commands":                   bansOf("Bash(git **)"),
+		"don't rm anything":                        bansOf("Bash(rm **)"),
 		"don't push yet":                           {{Rule: "Bash(git push **)", Ask: true}},
 		"先别提交":                                     {{Rule: "Bash(git commit **)", Ask: true}},
 	} {
@@ -105,6 +110,7 @@ func TestOfSomethingElseBansNothing(t *testing.T) {
 		"don't add a new dependency between pkg a and pkg b", "don't change branches of the switch", "don't touch the network code", "don't use network mocks",
 		"don't make network calls in the constructor", "don't upgrade any locks", "don't use curl in the Dockerfile", "don't change the code style", "do not change anything else",
 		"不要提交 .env", "不要合并这两个函数", "不要推送重复的消息", "不要发布重复的事件", "不要在测试里联网", "不要用 react 的 hooks", "不要在 CI 里跑测试", "不要改 a.txt 的第一行", "不要移动 a.go", "不要动其他代码",
+		"error: cannot modify a.txt: read-only file system", "AssertionError: must not change a.txt", "fatal: you must not push to main", "only look at src/",
 		"Add to the README: do not edit generated files.", "请在 README 里写上：不要动 a.txt", "不能修改 a.txt，会报 permission denied", "不能访问网络时要重试",
 	} {
 		for _, k := range Find(text) {

@@ -30,7 +30,7 @@ func read(words string) deed {
 	d.words = flat(words)
 	target := withoutReason(words)
 	d.target = flat(target)
-	d.only = contains(d.words, []string{" only ", " except ", " besides ", " outside ", " everything but ", " all but ", " nothing but ", " anything but ", " apart from ", " other than ", " nothing outside ", " limit ", " restrict ", " confine ", " stay within ", " stay inside ", " stay in ", " exclusively ", " solely ", "只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "只在", "只改", "只动", "只修改", "只编辑", "只碰", "仅修改", "仅改", "除了", "以外的", "之外的"}) ||
+	d.only = contains(d.words, []string{" only ", " except ", " besides ", " outside ", " everything but ", " all but ", " nothing but ", " anything but ", " apart from ", " other than ", " nothing outside ", " and nothing else ", " limit ", " restrict ", " confine ", " stay within ", " stay inside ", " stay in ", " exclusively ", " solely ", "只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "只在", "只改", "只动", "只修改", "只编辑", "只碰", "仅修改", "仅改", "除了", "以外的", "之外的"}) ||
 		contains(d.words, []string{" keep ", "edits", "changes"}) && contains(d.words, []string{" within ", " inside "})
 	d.keeps = contains(d.words, []string{" leave ", " keep ", " stay ", " stays ", " remain ", " remains ", " hands ", " off limits ", " off-limits ", " out of bounds ", " read-only ", " untouched ", " unchanged ", " stay away ", " out of scope ", " steer clear ", "不变", "不动", "原样"})
 	d.anything = contains(d.words, []string{" any file", " anything ", " a file ", " files ", " file ", " something ", "任何东西", "文件"}) && !contains(d.words, []string{" the ", " old ", " these ", " those ", " that file", "旧", "这些", "那些"}) ||
@@ -53,7 +53,7 @@ func read(words string) deed {
 		d.conditional = true // of somebody else, or of less than all
 	}
 	spared, from, ok := exception(target)
-	d.only = d.only || ok && butFor(target) >= 0
+	d.only = d.only || ok && (butFor(target) >= 0 || contains(target, []string{"以外", "之外"}))
 	if d.only && ok {
 		d.take(from)
 		d.within, d.paths = d.paths, nil
@@ -134,7 +134,7 @@ type class struct {
 
 var (
 	changing = class{"touch modify change edit alter update rewrite refactor reformat format overwrite replace adjust tweak mess fiddle write create tuch modifiy chnage edti open-and-edit", []string{"改", "动", "碰", "编辑", "写", "覆盖", "重构", "格式化"}}
-	working  = class{"work use fix look stay limit restrict confine keep", []string{"在", "改", "用"}}
+	working  = class{"work use fix stay limit restrict confine keep", []string{"在", "改", "用"}}
 	deleting = class{"delete remove erase wipe purge unlink trash discard delte rm", []string{"删", "移除", "清空", "清除"}}
 	reading  = class{"open read look view access inspect print", []string{"打开", "读", "查看", "访问", "别看", "不要看", "不准看", "不许看"}}
 	running  = class{"run execute call invoke start launch use trigger", []string{"运行", "执行", "跑", "调用", "启动", "用"}}
@@ -254,7 +254,7 @@ func (t token) program() string {
 		return ""
 	}
 	fields := strings.FieldsFunc(t.next, unicode.IsSpace)
-	if len(fields) == 0 || t.next[0] >= utf8.RuneSelf || strings.ContainsRune(",.;:)!", rune(t.next[0])) || among(fields[0], "or", "and", "here", "for", "to", "on", "in", "at", "from", "until", "because", "at", "yet", "again", "unless", "without", "anywhere", "commands", "nor", "directly", "please", "there", "while", "as", "if", "when") {
+	if len(fields) == 0 || t.next[0] >= utf8.RuneSelf || strings.ContainsRune(",.;:)!", rune(t.next[0])) || among(fields[0], "or", "and", "anything", "any", "everything", "here", "for", "to", "on", "in", "at", "from", "until", "because", "at", "yet", "again", "unless", "without", "anywhere", "commands", "nor", "directly", "please", "there", "while", "as", "if", "when") {
 		if isAmbiguous(t.text) {
 			return ""
 		}

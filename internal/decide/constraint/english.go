@@ -29,7 +29,7 @@ func english(s sentence) (found []span) {
 			c = slices.Concat(c, all[i+1], all[i+2])
 			i += 2
 		}
-		if len(c) == 0 || told(all[:i], c) || written(all[:i]) {
+		if len(c) == 0 || told(all[:i], c) || written(all[:i]) || printed(all[:i]) {
 			continue
 		}
 		if i > 0 && insteadOf(all[i-1], c) { // edit b.go, not a.go

@@ -1,5 +1,7 @@
 package constraint
 
+import "strings"
+
 // pathsOnly reports whether a clause does no more than name files.
 func pathsOnly(c []word) bool {
 	n := 0
@@ -64,4 +66,31 @@ func untouched(c []word) bool {
 		}
 	}
 	return false
+}
+
+// onlyFile is for "a.go is the only file you may change" and "you may change a.go and
+// nothing else".
+func onlyFile(c []word) bool {
+	if !scopedTo(c) || has(c, "you") < 0 && has(c, "you're") < 0 {
+		return false
+	}
+	if has(c, "may") < 0 && has(c, "can") < 0 && has(c, "should") < 0 && has(c, "allowed") < 0 {
+		return false
+	}
+	for _, verb := range []string{"change", "edit", "touch", "modify"} {
+		if has(c, verb) >= 0 {
+			return has(c, "the", "only", "file") >= 0 || has(c, "the", "only", "files") >= 0 || has(c, "and", "nothing", "else") > 0
+		}
+	}
+	return false
+}
+
+// printed reports whether what follows the clauses is what a program printed.
+func printed(before [][]word) bool {
+	if len(before) == 0 || len(before[0]) == 0 {
+		return false
+	}
+	first := before[0][len(before[0])-1]
+	return first.colon && len(before[0]) < 4 && (among(first.low, "fatal", "panic", "traceback", "failed", "failure", "stderr", "lint", "error") ||
+		strings.HasSuffix(first.low, "error") || strings.HasSuffix(first.low, "exception"))
 }

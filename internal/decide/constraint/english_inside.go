@@ -29,6 +29,9 @@ func inside(c []word) (at int, kind Kind) {
 			}
 		}
 	}
+	if onlyFile(c) {
+		return 0, Forbid
+	}
 	switch {
 	case approved(c):
 		return 0, Ask

@@ -86,7 +86,7 @@ var tasks = []task{
 		commands: []string{"npm update **", "npm upgrade **", "yarn upgrade **", "pnpm update **", "go get -u **", "cargo update **", "cargo upgrade **", "pip install --upgrade **", "pip install -U **", "poetry update **", "bundle update **", "composer update **", "ncu **", "apt upgrade **", "brew upgrade **", "uv lock --upgrade **"}},
 	{words: [][]string{{"run", "tests"}, {"run", "test"}, {"跑", "测试"}, {"运行", "测试"}, {"执行", "测试"}}, not: []string{" add ", " e2e", " integration", "集成测试", " slow ", " load "},
 		commands: []string{"go test **", "npm test **", "npm run test **", "yarn test **", "pnpm test **", "pytest **", "cargo test **", "make test **", "jest **", "vitest **", "mvn test **", "gradle test **", "./gradlew test **", "tox **", "rspec **", "phpunit **", "dotnet test **"}, bans: []tool.Ban{{Rule: "Test"}}},
-	{words: [][]string{{"use", "bash"}, {"use", "shell"}, {"using", "bash"}, {"the", "shell"}, {"用", "bash"}, {"shell", "commands"}, {"run", "commands"}, {"用", "shell"}, {"执行", "命令"}, {"运行", "命令"}}, not: []string{" script", "脚本", " for edit", " to edit", "去改", "改文件", "编辑", " any commands that", " in bash", " on production", " commands that", " commands with "}, bans: []tool.Ban{{Rule: "Bash"}}},
+	{words: [][]string{{"use", "bash"}, {"use", "shell"}, {"using", "bash"}, {"the", "shell"}, {"用", "bash"}, {"shell", "commands"}, {"run", "commands"}, {"用", "shell"}, {"执行", "命令"}, {"运行", "命令"}}, not: []string{" script", "脚本", " for edit", " to edit", " git ", "去改", "改文件", "编辑", " any commands that", " in bash", " on production", " commands that", " commands with "}, bans: []tool.Ban{{Rule: "Bash"}}},
 }
 
 // installs are the commands that add a package to a project.

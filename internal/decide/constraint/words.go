@@ -121,6 +121,9 @@ func begins(words []word, from, i int) bool {
 	case "so":
 		return next(1) != "that" || i-from > 2
 	case "and", "then":
+		if next(1) == "nothing" && next(2) == "else" && i+3 == len(words) {
+			return false
+		}
 		if among(next(1), "don't", "dont", "never", "not", "also", "please", "always", "leave", "keep", "avoid", "no", "you", "i", "we", "it", "they", "that", "this", "only", "stay", "stop", "ask", "do", "then", "without", "under", "instead", "just", "make", "if", "when", "before", "errors", "all", "every", "refrain", "be", "you're", "youre", "i'd", "stick", "steer", "treat", "limit", "restrict", "hands", "nothing", "nobody", "must", "it's", "try", "do", "u") {
 			return true
 		}
