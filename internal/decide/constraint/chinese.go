@@ -240,7 +240,7 @@ func specified(before []piece, text string) bool {
 // products are who a program's behaviour is said of.
 var products = []string{
 	"用户", "客户", "游客", "访客", "管理员", "会员", "函数", "方法", "指针", "协程", "线程", "变量", "参数", "返回值", "字段", "按钮", "页面", "对话框", "弹窗",
-	"服务器", "服务端", "客户端", "浏览器", "程序", "它", "他", "她", "请求", "响应", "订单", "密码", "系统", "进程", "迭代器", "解析器", "编译器", "路由", "缓存未", "输入", "输出", "值", "数值", "长度", "索引", "玩家", "账号",
+	"服务器", "服务端", "客户端", "浏览器", "程序", "它", "他", "她", "请求", "响应", "订单", "密码", "系统", "进程", "迭代器", "解析器", "编译器", "路由", "缓存未", "输入", "输出", "值", "数值", "长度", "索引", "玩家", "账号", "手机号", "邮箱", "验证码",
 }
 
 // others are who is asked, where it is not me.
@@ -287,6 +287,9 @@ func namesPath(text string) bool {
 
 // bindsChinese reports whether a clause forbids or requires.
 func bindsChinese(text string) (Kind, bool) {
+	if preferred(text) {
+		return Require, true
+	}
 	if at := strings.Index(text, "只在"); at >= 0 && bySubject(text[:at]) && namesPath(text[at:]) && !strings.Contains(text, "了") && contains(text[at:], []string{"改", "工作", "动", "写", "编辑"}) {
 		return Forbid, true
 	}
@@ -319,6 +322,9 @@ func atTimes(text string) bool {
 }
 
 func forbidsChinese(text string) (Kind, bool) {
+	if before, rest, ok := strings.Cut(text, "能不"); ok && (before == "" || before == "尽量" || before == "请") && contains(rest, []string{"就不", "就别"}) {
+		return Forbid, startsAny(rest, done)
+	}
 	for i, r := range text {
 		if !strings.ContainsRune(heads, r) {
 			continue
@@ -349,9 +355,6 @@ func forbidsChinese(text string) (Kind, bool) {
 		if before, rest, ok := strings.Cut(text, sure); ok && !contains(before, products) {
 			return Forbid, startsAny(rest, done)
 		}
-	}
-	if before, rest, ok := strings.Cut(text, "能不"); ok && (before == "" || before == "尽量" || before == "请") && contains(rest, []string{"就不", "就别"}) {
-		return Forbid, startsAny(rest, done)
 	}
 	if deny := strings.TrimPrefix(text, "不"); deny != text && startsAny(deny, done) && strings.Contains(text, "、不") {
 		return Forbid, true
@@ -478,7 +481,7 @@ func names(before string) bool {
 // topic reports whether what stands before is a thing of the workspace, which
 // something must not be done to.
 func topic(before string) bool {
-	if contains(before, []string{"用户", "客户", "游客", "指针", "变量", "它", "他", "参数", "值"}) {
+	if contains(before, []string{"用户", "客户", "游客", "玩家", "管理员", "会员", "访客", "账号", "按钮", "指针", "变量", "它", "他", "参数", "值"}) {
 		return false
 	}
 	return contains(before, []string{"目录", "文件", "代码", "接口", "测试", "签名", "表", "数据库", "配置", "分支", "里", "里面", "东西", "下面", "下", "数据", "仓库", "依赖", "格式", "协议", "模块", "脚本", "行为", "前端", "后端", "逻辑", "版本", "一个都", "一行都", "API", "api", "部分", "结构", "命名", "路径", "布局", "样式", "文案", "目录", "日志", "注释", "文档", "缓存", "端口", "密钥", "证书", "索引", "锁", "环境", "流水线", "镜像", "任务", "服务", "插件", "包", "库", "类型", "常量", "兼容"}) ||
@@ -496,7 +499,7 @@ func requiresChinese(text string) (Kind, bool) {
 			return Require, at == 0 || contains(text[:at], []string{"必须", "请", "要", "签名", "接口", "API", "api", "测试", "文件", "代码", "格式", "行为", "务必", "一定"}) && !contains(text[:at], products) || topic(text[:at]) || names(text[:at])
 		}
 	}
-	if evenly(text) || preferred(text) || inTongue(text) {
+	if evenly(text) || inTongue(text) {
 		return Require, true
 	}
 	for _, m := range must {

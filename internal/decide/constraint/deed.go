@@ -78,7 +78,7 @@ func flat(words string) string {
 func withoutReason(words string) string {
 	low := strings.ToLower(words)
 	end := len(words)
-	for _, w := range []string{" because ", " until ", " since ", " so that ", " while ", " without asking", " without my", " unless ", "因为", "直到"} {
+	for _, w := range []string{" because ", " until ", " since ", " so that ", " while ", " without asking", " without my", " unless ", " instead of ", " rather than ", "因为", "直到", "而不是"} {
 		if at := strings.Index(low, w); at > 0 && at < end && len(low) == len(words) {
 			end = at
 		}
@@ -100,6 +100,7 @@ func (d *deed) take(words string) {
 			if g := globOf(t.text, t.dir); g != "" {
 				d.paths = append(d.paths, g)
 			}
+		case isProgram(t.text) && d.does(stopping):
 		case isProgram(t.text) && (!d.does(adding) || d.does(running)):
 			if c := t.program(); c != "" {
 				d.commands = append(d.commands, c)
@@ -138,6 +139,7 @@ var (
 	deleting = class{"delete remove erase wipe purge unlink trash discard delte rm", []string{"删", "移除", "清空", "清除"}}
 	reading  = class{"open read look view access inspect print", []string{"打开", "读", "查看", "访问", "别看", "不要看", "不准看", "不许看"}}
 	running  = class{"run execute call invoke start launch use trigger", []string{"运行", "执行", "跑", "调用", "启动", "用"}}
+	stopping = class{"disable bypass skip ignore remove uninstall upgrade downgrade break suppress silence override weaken", []string{"关掉", "关闭", "禁用", "绕过", "跳过", "卸载", "升级", "忽略", "屏蔽"}} // a program, which may run all the same
 	using    = class{"use import depend rely include require", []string{"用", "使用", "依赖", "导入"}}
 	adding   = class{"add introduce install bring pull isntall instal", []string{"加", "引入", "安装", "增", "装"}}
 )
@@ -249,6 +251,9 @@ func (t *token) around(before []string, after string) {
 func (t token) program() string {
 	if t.elsewhere() {
 		return ""
+	}
+	if next, _, _ := strings.Cut(t.next, " "); among(strings.Trim(next, ".,;:!?"), "packages", "package", "keys", "key", "images", "image", "containers", "modules", "config", "configs", "configuration", "settings", "setup", "dependencies", "tables", "credentials", "version", "versions", "rules") {
+		return "" // a thing of it, and not the program
 	}
 	if isAmbiguous(t.text) && !among(t.verb, "run", "running", "execute", "executing", "call", "calling", "invoke", "行", "跑", "用") {
 		return ""

@@ -126,7 +126,7 @@ func told(before [][]word, c []word) bool {
 				if i == 0 || !among(b[i-1].low, "i", "i've", "already", "we") {
 					return true
 				}
-			case among(w.low, "message", "error", "warning", "text", "string", "comment", "docs", "documentation", "label", "header", "title", "linter", "sign") && b[len(b)-1].stop && i >= len(b)-2 && i > 0:
+			case among(w.low, "message", "error", "warning", "text", "string", "comment", "docs", "documentation", "label", "header", "title", "linter", "sign") && b[len(b)-1].stop && i >= len(b)-2 && i > 0 && (b[len(b)-1].colon || !instructs(b) && !among(first, "you", "i", "we")):
 				return true
 			}
 		}
@@ -256,12 +256,16 @@ func opens(c []word, polite bool) (Kind, bool) {
 		if asks(c[1:]) {
 			return Ask, true
 		}
-		return Require, len(c) > 1 && !among(second, "nice", "the", "a", "has", "have", "been", "on", "off", "true", "false") && !strings.HasSuffix(second, "s")
+		return Require, len(c) > 1 && !among(second, "happy", "glad", "good", "here", "fun", "possible", "better", "welcome", "nice", "the", "a", "has", "have", "been", "on", "off", "true", "false") && !strings.HasSuffix(second, "s")
 	case "before", "prior":
 		if asksLaterIn(c) {
 			return Ask, true
 		}
 		return pending, len(c) > 1
+	case "it'd":
+		if n := has(c, "if", "you"); n > 1 {
+			return wished(c[n+2:])
+		}
 	case "it's", "it", "its":
 		if n := important(c); n > 0 {
 			if among(low(c, n), "not", "never") {
@@ -274,6 +278,9 @@ func opens(c []word, polite bool) (Kind, bool) {
 				n++
 			}
 			return opens(c[min(n, len(c)-1):], polite)
+		}
+		if n := has(c, "if", "you"); n > 1 && low(c, 1) == "would" {
+			return wished(c[n+2:])
 		}
 		return Forbid, impersonal(c) || madeOf(c)
 	case "this", "that", "they", "the":
@@ -436,6 +443,9 @@ func forbidding(c []word) int {
 		if low(c, 1) == "not" || low(c, 1) == "never" {
 			return skip(c, 2)
 		}
+		if starts(c[1:], "under", "no") || starts(c[1:], "in", "no", "case") || starts(c[1:], "by", "no", "means") || starts(c[1:], "at", "no") {
+			return skip(c, 4)
+		}
 	case "cannot", "can't", "mustn't", "shouldn't", "cant", "mustnt", "shouldnt", "shan't", "won't", "never":
 		return skip(c, 1)
 	case "are", "is":
@@ -488,7 +498,7 @@ func subject(c []word) (Kind, bool) {
 		if weak && (c[0].low == "we" || !isVerb(low(rest, n)) && !among(low(rest, n), "do", "take", "rely")) {
 			return "", false
 		}
-		return Forbid, acts(rest, n)
+		return Forbid, acts(rest, n) && !(rest[0].low == "never" && isPast(low(rest, n)))
 	}
 	switch {
 	case among(rest[0].low, "may", "can", "should", "must", "are") && among(low(rest, 1), "only"):
@@ -537,6 +547,11 @@ func wish(rest []word, first string) (Kind, bool) {
 			return Ask, has(rest, "before") > 0 || has(rest, "first") > 0
 		}
 		return "", false
+	case (starts(rest, "want") || starts(rest, "need") || first == "i'd" && starts(rest, "like")) && asIs(rest):
+		return Require, true
+	case first == "i'd" && starts(rest, "rather", "not") || starts(rest, "would", "rather", "not"):
+		after := rest[has(rest, "not")+1:]
+		return Forbid, among(low(after, 0), "have", "see", "get", "add", "introduce", "bring", "use", "touch", "change") && len(after) > 1 && !among(low(after, 1), "to")
 	case starts(rest, "want", "no"):
 		return Forbid, len(rest) > 2
 	case starts(rest, "want", "to"), starts(rest, "need", "to"), starts(rest, "have", "to"), starts(rest, "must"), starts(rest, "insist"), starts(rest, "like", "to"), starts(rest, "would", "like", "to"), first == "i'd" && starts(rest, "like", "to"):
@@ -594,7 +609,9 @@ func isNoun(word string) bool {
 		"behaviour", "api", "style", "formatting", "whitespace", "drive-by", "casts", "goroutines", "threads", "async", "singletons",
 		"inheritance", "classes", "inline", "placeholder", "placeholders", "stubs", "deploys", "deployments", "releases", "merges",
 		"rebases", "squashing", "amending", "branches", "plugins", "upgrades", "bumps", "eval", "exec", "shell", "scripts", "secrets",
-		"credentials":
+		"credentials", "print", "prints", "statements", "recursion", "abstractions", "abstraction", "loops", "lambdas", "decorators", "emojis", "emoji",
+		"metaprogramming", "magic", "tricks", "boilerplate", "wrappers", "helpers", "semicolons", "logging", "sleeps", "subprocesses", "polyfills",
+		"side-effects", "overengineering", "over-engineering", "cleverness", "pointers", "closures", "streams", "hooks":
 		return true
 	}
 	return false
@@ -607,6 +624,9 @@ func nothingOf(c []word) bool {
 	}
 	if has(c, "since") > 0 || has(c, "so", "far") > 0 {
 		return false
+	}
+	if low(c, 1) == "more" && low(c, 2) == "than" {
+		return fileLast(c) || has(c, "commits") > 0 || has(c, "lines") > 0 || small(c)
 	}
 	for i, w := range c[1:] {
 		if among(w.low, "is", "are", "was", "were", "has", "have", "do", "does", "did", "can", "will", "i", "we", "need", "problem", "idea", "worries", "longer", "matter", "one", "doubt", "reason", "rush", "hurry", "way", "wonder", "thanks", "tests", "luck") {

@@ -6,7 +6,7 @@ func inside(c []word) (at int, kind Kind) {
 	for i, w := range c {
 		switch w.low {
 		case "without", "w/o":
-			if i > 0 && isGerund(low(c, i+1)) && asked(c[:i]) {
+			if i > 0 && (isGerund(low(c, i+1)) || isShunned(low(c, i+1)) || among(low(c, i+1), "any", "new", "a", "using") && isShunned(low(c, i+2))) && asked(c[:i]) {
 				return i, Forbid
 			}
 		case "except", "besides", "apart":
@@ -128,6 +128,12 @@ func untouchable(c []word) bool {
 	if has(c, "off", "limits") > 0 || has(c, "off-limits") > 0 || has(c, "out", "of", "bounds") > 0 || has(c, "taboo") > 0 || has(c, "no-go") > 0 || has(c, "hands-off") > 0 || has(c, "out", "of", "scope") > 0 {
 		return among(c[0].low, "nothing") || !among(c[0].low, "it", "why", "if")
 	}
+	if c[0].low == "no" && isShown(low(c, 1)) {
+		return false
+	}
+	if at := has(c, "leave"); at > 1 && forbidding(c[at-2:]) == 2 {
+		return has(c, "machine") > 0 || has(c, "network") > 0 || has(c, "repo") > 0 || has(c, "computer") > 0 || has(c, "laptop") > 0 || has(c, "server") > 0
+	}
 	none := among(c[0].low, "nothing", "none", "nobody", "no") || starts(c, "not", "a", "single")
 	for i := 1; i < len(c); i++ {
 		rest := c[i:]
@@ -185,6 +191,16 @@ func stays(c []word) bool {
 		}
 	}
 	return false
+}
+
+// isShunned knows what something may be done without.
+func isShunned(word string) bool {
+	return isKnownPackage(word) || among(word, "recursion", "generics", "dependencies", "dependency", "frameworks", "framework", "libraries", "library", "packages", "sudo", "docker", "regex", "regexes", "reflection", "cgo", "globals", "loops", "eval", "changes", "mocks", "macros", "javascript", "inheritance")
+}
+
+// isShown knows what a program shows or gives: that there is none is a report.
+func isShown(word string) bool {
+	return among(word, "error", "errors", "message", "messages", "warning", "warnings", "output", "result", "results", "response", "toast", "email", "emails", "notification", "notifications", "event", "events", "row", "rows", "log", "logs", "icon", "data")
 }
 
 // scopedFix is for "the fix may only touch ...", "changes only in ...".

@@ -6,6 +6,23 @@ func promised(c []word) bool {
 	return len(c) < 8 && among(last(c), "names", "signatures", "signature", "api", "apis", "interface", "interfaces", "behaviour", "behavior", "semantics", "layout", "schema", "format", "contract", "defaults")
 }
 
+// wished is for what stands behind "it would be great if you": could avoid, did not.
+func wished(c []word) (Kind, bool) {
+	for len(c) > 0 && among(c[0].low, "could", "can", "would", "will", "please", "just") {
+		c = c[1:]
+	}
+	if len(c) < 2 {
+		return "", false
+	}
+	if among(c[0].low, "didn't", "didnt", "don't", "dont", "not", "never", "wouldn't") {
+		return Forbid, acts(c, 1)
+	}
+	if among(c[0].low, "avoid", "refrain", "leave", "keep", "stay", "ask", "check") {
+		return opens(c, false)
+	}
+	return "", false
+}
+
 func fileLast(c []word) bool {
 	return among(last(c), "file", "files", "package", "module", "commit", "function", "directory", "folder")
 }

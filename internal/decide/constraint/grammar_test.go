@@ -89,3 +89,11 @@ func TestR260_VerbsObjectsAndSurroundingsMayVary(t *testing.T) {
 		}
 	}
 }
+
+func TestAllThatLeadsIsKnownByItsFirstWord(t *testing.T) {
+	for _, l := range leading {
+		if !leads(l[0]) {
+			t.Errorf("%q is not known", l)
+		}
+	}
+}

@@ -40,6 +40,12 @@ func isRareVerb(word string) bool {
 	return false
 }
 
+// isPast knows the verbs that say what was, where the ending does not.
+func isPast(word string) bool {
+	return among(word, "told", "said", "gave", "wrote", "ran", "did", "got", "went", "took", "made", "had", "knew", "thought", "answered", "mentioned", "explained", "asked", "showed", "sent") ||
+		strings.HasSuffix(word, "ed") && !isVerb(word)
+}
+
 // isOutput knows the gerunds of what a program does rather than who works on it:
 // "stop logging passwords" is a task.
 func isOutput(gerund string) bool {
@@ -155,14 +161,28 @@ var leading = [][]string{
 	{"in", "the", "meantime"}, {"of", "course"}, {"to", "be", "clear"}, {"just", "to", "be", "clear"}, {"and", "please"},
 }
 
+// leads knows the first words of all that is leading.
+func leads(word string) bool {
+	switch word {
+	case "whatever", "in", "for", "this", "at", "above", "one", "most", "by", "no", "as", "like", "once", "and", "i", "from", "on", "while",
+		"during", "until", "rule", "of", "to", "just", "if":
+		return true
+	}
+	return false
+}
+
 // lead returns how many words of a clause only lead up to what it says.
 func lead(words []word) int {
 	n := 0
 again:
 	for n < len(words) {
-		if isLead(words[n].low) || strings.Trim(words[n].low, "0123456789.-*#)•") == "" {
+		w := words[n].low
+		if isLead(w) || !latinLetter(w[0]) && strings.Trim(w, "0123456789.-*#)•") == "" {
 			n++
 			continue
+		}
+		if !leads(w) {
+			break
 		}
 		for _, l := range leading {
 			if starts(words[n:], l...) {

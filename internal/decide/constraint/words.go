@@ -16,7 +16,8 @@ type word struct {
 
 // readWords splits a masked sentence at white space. Chinese is one word as long
 // as it is written together.
-func readWords(text string) (words []word) {
+func readWords(text string) []word {
+	words := make([]word, 0, len(text)/5+1) // words of prose are longer than four bytes, with their blank
 	for i := 0; i < len(text); {
 		if text[i] <= ' ' {
 			i++
@@ -27,7 +28,7 @@ func readWords(text string) (words []word) {
 			i++
 		}
 		raw := text[from:i]
-		if strings.Trim(raw, "-–—*•") == "" { // a dash between clauses
+		if !latinLetter(raw[0]) && strings.Trim(raw, "-–—*•") == "" { // a dash between clauses
 			if n := len(words); n > 0 {
 				words[n-1].stop = true
 			}
@@ -36,7 +37,7 @@ func readWords(text string) (words []word) {
 		if n := len(words); n > 0 && raw[0] == '(' {
 			words[n-1].stop = true
 		}
-		words = append(words, readWord(raw, from)...)
+		words = readWord(words, raw, from)
 	}
 	return words
 }
@@ -50,20 +51,36 @@ const (
 	closeMarks = ".,;:!?)\"'…]}" + string(rune(blank))
 )
 
-// readWord returns what stands between two blanks: a word or, where a clause ends
-// inside it, several.
-func readWord(raw string, at int) (words []word) {
+func latinLetter(b byte) bool { return b|' ' >= 'a' && b|' ' <= 'z' }
+
+// plain reports whether a text has nothing but small letters, and one letter at least.
+func plain(text string) bool {
+	for i := range len(text) {
+		if text[i] < 'a' || text[i] > 'z' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// readWord adds what stands between two blanks to words: a word or, where a clause
+// ends inside it, several.
+func readWord(words []word, raw string, at int) []word {
+	if plain(raw) {
+		return append(words, word{low: raw, start: at, end: at + len(raw)})
+	}
 	ascii := !strings.ContainsFunc(raw, func(r rune) bool { return r >= utf8.RuneSelf })
 	for _, dash := range dashes {
 		if ascii {
 			break
 		}
 		if before, after, ok := strings.Cut(raw, dash); ok {
-			words = readWord(before, at)
-			if n := len(words); n > 0 {
+			known := len(words)
+			words = readWord(words, before, at)
+			if n := len(words); n > known {
 				words[n-1].stop = true
 			}
-			return append(words, readWord(after, at+len(before)+len(dash))...)
+			return readWord(words, after, at+len(before)+len(dash))
 		}
 	}
 	body := strings.TrimLeft(raw, openMarks)
@@ -71,9 +88,9 @@ func readWord(raw string, at int) (words []word) {
 	inner := strings.TrimRight(body, closeMarks)
 	if inner == "" {
 		if body == "" {
-			return nil
+			return words
 		}
-		return []word{{low: string(rune(blank)), start: at, end: at, stop: true}}
+		return append(words, word{low: string(rune(blank)), start: at, end: at, stop: true})
 	}
 	low := strings.ToLower(inner)
 	if low == "w/o" {
@@ -83,7 +100,7 @@ func readWord(raw string, at int) (words []word) {
 		low = strings.ReplaceAll(low, "’", "'")
 	}
 	stop := strings.ContainsAny(body[len(inner):], ",;:)!?…") || strings.HasSuffix(body, ".")
-	return []word{{low: low, start: at, end: at + len(inner), stop: stop, colon: strings.HasPrefix(body[len(inner):], ":")}}
+	return append(words, word{low: low, start: at, end: at + len(inner), stop: stop, colon: strings.HasPrefix(body[len(inner):], ":")})
 }
 
 // clauses cuts words where a clause ends, and before what begins another one.
