@@ -51,7 +51,12 @@ func chinese(s sentence) (found []span) {
 		if i+1 < len(pieces) && startsAny(s.text[pieces[i+1].start:pieces[i+1].end], failing) && contains(text, weak) {
 			continue // it cannot be done, as they say
 		}
-		if kind, ok := bindsChinese(text); ok && i > 0 && startsAny(text, []string{"其他", "其它", "别的", "其余"}) && strings.Contains(s.text[pieces[i-1].start:pieces[i-1].end], "除") {
+		if kind, ok := bindsChinese(text); ok && i+1 < len(pieces) && sparesChinese(s.text[pieces[i+1].start:pieces[i+1].end]) && !namesPath(text) {
+			found = append(found, span{s.start + p.start, s.start + pieces[i+1].end, kind}) // nothing may change, but for a.go
+			i++
+			continue
+		}
+		if kind, ok := bindsChinese(text); ok && i > 0 && sparesChinese(s.text[pieces[i-1].start:pieces[i-1].end]) && !namesPath(text) {
 			found = append(found, span{s.start + pieces[i-1].start, s.start + p.end, kind}) // but for a.go, nothing may change
 			continue
 		}
@@ -71,6 +76,12 @@ const heads = "不请切严禁杜别勿绝永"
 
 // failing are the beginnings of clauses that tell what goes wrong.
 var failing = []string{"会报", "报错", "报了", "提示", "怎么", "为什么", "权限", "失败", "咋", "因为没有权限"}
+
+// sparesChinese reports whether a clause only says what is not meant by the one
+// beside it.
+func sparesChinese(text string) bool {
+	return (butFor(text) == 0 || contains(text, []string{"除外", "例外"})) && namesPath(text)
+}
 
 // questions reports whether a sentence asks rather than says. A polite request is
 // none.

@@ -30,7 +30,7 @@ func read(words string) deed {
 	d.words = flat(words)
 	target := withoutReason(words)
 	d.target = flat(target)
-	d.only = contains(d.words, []string{" only ", " except ", " besides ", " outside ", " everything but ", " all but ", " nothing but ", " anything but ", " apart from ", " other than ", " nothing outside ", " and nothing else ", " limit ", " restrict ", " confine ", " stay within ", " stay inside ", " stay in ", " exclusively ", " solely ", "只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "只在", "只改", "只动", "只修改", "只编辑", "只碰", "仅修改", "仅改", "除了", "以外的", "之外的"}) ||
+	d.only = contains(d.words, []string{" only ", " except ", " besides ", " outside ", " everything but ", " all but ", " nothing but ", " anything but ", " apart from ", " other than ", " nothing outside ", " and nothing else ", " limit ", " restrict ", " confine ", " stay within ", " stay inside ", " stay in ", " exclusively ", " solely ", "只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "仅可", "仅能", "只在", "只改", "只动", "只修改", "只编辑", "只碰", "仅修改", "仅改", "除了", "以外的", "之外的"}) ||
 		contains(d.words, []string{" keep ", "edits", "changes"}) && contains(d.words, []string{" within ", " inside "})
 	d.keeps = contains(d.words, []string{" leave ", " keep ", " stay ", " stays ", " remain ", " remains ", " hands ", " off limits ", " off-limits ", " out of bounds ", " read-only ", " untouched ", " unchanged ", " stay away ", " out of scope ", " steer clear ", "不变", "不动", "原样"})
 	d.anything = contains(d.words, []string{" any file", " anything ", " a file ", " files ", " file ", " something ", "任何东西", "文件"}) && !contains(d.words, []string{" the ", " old ", " these ", " those ", " that file", "旧", "这些", "那些"}) ||
@@ -53,7 +53,8 @@ func read(words string) deed {
 		d.conditional = true // of somebody else, or of less than all
 	}
 	spared, from, ok := exception(target)
-	d.only = d.only || ok && (butFor(target) >= 0 || contains(target, []string{"以外", "之外"}))
+	d.only = d.only || ok
+	d.conditional = d.conditional || unclear(d.words)
 	if d.only && ok {
 		d.take(from)
 		d.within, d.paths = d.paths, nil

@@ -60,6 +60,13 @@ func english(s sentence) (found []span) {
 		if i > 0 && at == 0 && len(c) < 5 && pathsOnly(all[i-1]) { // a.go: hands off
 			from = all[i-1][0].start
 		}
+		switch { // but for a.go, touch nothing
+		case kind == pending || scopedTo(c):
+		case i > 0 && spares(all[i-1]):
+			from = all[i-1][0].start
+		case i+1 < len(all) && spares(all[i+1]):
+			to = all[i+1][len(all[i+1])-1].end
+		}
 		switch {
 		case kind == pending && i+1 < len(all): // before you drop a table, ask me
 			next := all[i+1]

@@ -94,3 +94,9 @@ func printed(before [][]word) bool {
 	return first.colon && len(before[0]) < 4 && (among(first.low, "fatal", "panic", "traceback", "failed", "failure", "stderr", "lint", "error") ||
 		strings.HasSuffix(first.low, "error") || strings.HasSuffix(first.low, "exception"))
 }
+
+// spares reports whether a clause only says what is not meant by the one beside it.
+func spares(c []word) bool {
+	c = c[lead(c):]
+	return len(c) > 0 && scopedTo(c) && (among(c[0].low, "except", "excepting", "apart", "aside", "outside", "save") || starts(c, "other", "than") || starts(c, "with", "the", "exception"))
+}

@@ -12,8 +12,8 @@ func exception(words string) (spared, from string, ok bool) {
 	if len(low) != len(words) {
 		return "", "", false
 	}
-	for _, behind := range []string{"以外", "之外", "外的", "外，"} { // it stands before its word
-		if at := strings.Index(words, behind); at >= 0 {
+	for _, behind := range []string{"除外", "例外", "以外", "之外", "外面", "外的", "外，"} { // it stands before its word
+		if at := strings.Index(words, behind); at >= 0 && !ofOtherWord(words[:at]) {
 			spared = words[:at]
 			if begin := butFor(spared); begin >= 0 {
 				return spared[begin:], spared[:begin] + words[at:], true
@@ -21,15 +21,28 @@ func exception(words string) (spared, from string, ok bool) {
 			return spared, words[at:], true
 		}
 	}
-	for _, before := range []string{" except ", " besides ", " apart from ", " other than ", "thing but ", " all but ", " outside of ", " outside "} {
-		if at := strings.Index(low, before); at >= 0 {
-			return words[at+len(before):], words[:at], true
+	for _, before := range []string{" except ", " besides ", " apart from ", " other than ", "thing but ", " all but ", " file but ", " files but ", " outside of ", " outside ", " aside from ", " else than ", " other file than ", " other files than ",
+		" with the exception of ", " that is not in ", " that isn't in ", " that are not in ", " that aren't in ", " files not in ", " file not in ", " anything not in ", " code not in "} {
+		if at := strings.Index(" "+low, before); at >= 0 {
+			return words[at+len(before)-1:], words[:max(at-1, 0)], true
 		}
 	}
 	if at := butFor(words); at >= 0 {
 		return words[at+len("除"):], words[:at], true
 	}
 	return "", "", false
+}
+
+// ofOtherWord reports whether the character 外 that follows is of a word such as 另外.
+func ofOtherWord(before string) bool {
+	r, _ := utf8.DecodeLastRuneInString(before)
+	return before == "" || strings.ContainsRune("另此意额国海户野", r)
+}
+
+// unclear reports whether words bound what they are about in a way that nothing
+// here reads: to take it for the plain thing could ban just what may be done.
+func unclear(words string) bool {
+	return contains(words, []string{"不在", "除非", "非 ", " beyond ", " never leave ", " not leave ", " don't leave ", " instead of ", " rather than "})
 }
 
 // butFor returns where words have the character that means "but for", where it is

@@ -132,6 +132,9 @@ func begins(words []word, from, i int) bool {
 	}
 	switch words[i].low {
 	case "but":
+		if i > 1 && among(words[i-1].low, "file", "files") && among(words[i-2].low, "any", "other", "all", "no") && looksLikePath(next(1)) {
+			return false
+		}
 		return !among(words[i-1].low, "nothing", "anything", "everything", "all", "any") || among(next(1), "only", "don't", "dont", "do", "never", "please", "leave", "you", "not")
 	case "because", "since", "however", "although", "though":
 		return true
