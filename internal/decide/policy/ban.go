@@ -142,9 +142,11 @@ func Banned(b tool.Ban) string {
 			what = append(what, fmt.Sprintf(format, a...))
 		}
 	}
-	add(b.Rule != "", "%s", line(b.Rule))
+	pattern, ofEdits := strings.CutPrefix(strings.TrimSuffix(b.Rule, ")"), "Edit(")
+	add(b.Removes && ofEdits, "removing files: %s", line(pattern)) // not all that edits do
+	add(b.Removes && !ofEdits, "removing files")
+	add(b.Rule != "" && !(b.Removes && ofEdits), "%s", line(b.Rule))
 	add(b.Except != "", "except %s", line(b.Except))
-	add(b.Removes, "removing files")
 	add(b.Effect != "", "effect %s", line(string(b.Effect)))
 	add(b.Text != "", "the name %s", strconv.Quote(line(b.Text)))
 	add(b.Call != "", "an equal call")

@@ -15,7 +15,11 @@ func (v *view) constrained(b event.Constrained) {
 		v.say("constraint " + b.ID + " is lifted: " + strconv.Quote(b.Words))
 		return
 	}
-	v.say(Constraint(b) + "; /lift " + b.ID + " ends it")
+	lift := "`belay constraints --lift " + b.ID + "`"
+	if v.o.Stream { // a talk, where lines with a slash are read
+		lift = "/lift " + b.ID
+	}
+	v.say(Constraint(b) + "; " + lift + " ends it")
 }
 
 // Constraint says in a line what a constraint is and what keeps it.
