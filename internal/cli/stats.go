@@ -40,7 +40,7 @@ unless it was undone.`,
 	}
 	c.Flags().BoolVar(&o.all, "all", false, "of every directory")
 	c.Flags().BoolVar(&o.failures, "failures", false, "group the failed calls by what failed, and show what followed")
-	c.Flags().BoolVar(&o.asJSON, "json", false, "one JSON object")
+	c.Flags().BoolVar(&o.asJSON, "json", false, "one JSON object; with --failures a list")
 	c.Flags().StringVarP(&o.dir, "dir", "C", "", "of `DIR` instead of here")
 	return c
 }
@@ -65,7 +65,7 @@ func (s System) stats(o statsOptions, ids []string) error {
 	}
 	switch {
 	case o.asJSON && o.failures:
-		err = json.NewEncoder(tame{s.Stdout}).Encode(stats.Grouped(failures))
+		err = json.NewEncoder(tame{s.Stdout}).Encode(append([]stats.Group{}, stats.Grouped(failures)...)) // [] where nothing failed
 	case o.asJSON:
 		err = json.NewEncoder(tame{s.Stdout}).Encode(sum)
 	case sum.Sessions == 0:
