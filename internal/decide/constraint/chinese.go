@@ -183,7 +183,7 @@ func reported(before string) bool {
 			if startsAny(rest, []string{"里的", "中的", "上的", "的"}) {
 				continue
 			}
-			if strings.TrimSpace(rest) == "" || startsAny(rest, []string{"里", "中", "上", "是", "为", "要求", "：", ":", "，", ",", "“", string(rune(blank))}) {
+			if strings.TrimSpace(rest) == "" || startsAny(rest, []string{"里", "中", "上", "是", "为", "要求", "：", ":", "“", string(rune(blank))}) {
 				return true
 			}
 		}
@@ -194,8 +194,8 @@ func reported(before string) bool {
 // reporting are words for what somebody says; shown are things that show words, if
 // what they show follows.
 var (
-	reporting = []string{"说", "告诉我", "让我", "叫我", "写着", "写了", "写道", "写上", "写明", "加上一句", "加一句", "加一条", "加一行", "提示", "建议", "报错", "规范里", "错误信息", "内容是", "内容为", "这句话", "这段话", "下面这句", "下面这段"}
-	shown     = []string{"文档", "注释", "警告", "标题"}
+	reporting = []string{"说", "告诉我", "让我", "叫我", "写着", "写了", "写道", "写上", "写明", "加上一句", "加一句", "加一条", "加一行", "提示", "建议", "规范里", "错误信息", "内容是", "内容为", "这句话", "这段话", "下面这句", "下面这段"}
+	shown     = []string{"文档", "注释", "警告", "标题", "报错"}
 )
 
 // conditional reports whether a clause is about what a program does in some case.
@@ -373,6 +373,12 @@ func forbidsChinese(text string) (Kind, bool) {
 	if deny, ok := strings.CutSuffix(text, "不行"); ok && deny != "" {
 		return Forbid, startsAny(deny, []string{"改", "动", "删", "碰", "提交", "推送", "加", "重构", "用", "装", "上线"})
 	}
+	if contains(text, []string{"只看不改", "只读不写", "只读不改", "只看不动"}) {
+		return Forbid, true
+	}
+	if before, rest, ok := strings.Cut(text, "只在"); ok && madeUpOf(before, []string{"请", "你", "这次", "先"}) {
+		return Forbid, contains(rest, []string{"操作", "改", "工作", "开发", "提交", "动手"}) && !contains(rest, products)
+	}
 	if bounded(text) {
 		return Forbid, true
 	}
@@ -411,6 +417,8 @@ func forbidsStrongly(before, m, after string) bool {
 	case strings.HasPrefix(after, "的") || actsOfProduct(after):
 		return false
 	case m == "不要" && last == '要':
+		return false
+	case contains(after, []string{"没生效", "不生效", "失效"}), contains(before, []string{"让"}) && contains(before, products):
 		return false
 	case m == "勿" && !startsAny(after, done):
 		return false

@@ -40,7 +40,7 @@ func english(s sentence) (found []span) {
 			i++
 			c = slices.Concat(c, all[i])
 		}
-		if c[0].low == "ask" && len(c) < 4 && i > 0 && doubts(all[i-1]) {
+		if c[0].low == "ask" && len(c) < 4 && i > 0 && (doubts(all[i-1]) || i > 1 && last(all[i-1]) == "stop" && among(all[i-2][0].low, "if", "when", "before")) {
 			found = append(found, span{s.start + all[i-1][0].start, s.start + c[len(c)-1].end, Ask})
 			continue
 		}
@@ -294,7 +294,14 @@ func opens(c []word, polite bool) (Kind, bool) {
 		if madeOf(c) || among(second, "one", "only") && low(c, 2) == "thing" && low(c, 3) == "you" && forbidding(c[4:]) > 0 {
 			return Forbid, true
 		}
+	case "work":
+		if last(c) == "only" && len(c) > 2 {
+			return Forbid, true
+		}
 	case "make", "ensure", "be", "take", "try", "mind", "see", "promise":
+		if first == "make" && second == "no" {
+			return Forbid, among(low(c, 2), "changes", "edits", "modifications", "commits", "further", "other", "new", "assumptions")
+		}
 		return assured(c)
 	case "forbidden", "prohibited", "off-limits", "verboten":
 		return Forbid, len(c) > 1 && has(c, "should") < 0

@@ -134,6 +134,9 @@ func untouchable(c []word) bool {
 	if at := has(c, "leave"); at > 1 && forbidding(c[at-2:]) == 2 {
 		return has(c, "machine") > 0 || has(c, "network") > 0 || has(c, "repo") > 0 || has(c, "computer") > 0 || has(c, "laptop") > 0 || has(c, "server") > 0
 	}
+	if at := max(has(c, "change"), has(c, "break")); at > 2 && at == len(c)-1 && at < 7 && among(c[at-2].low, "must", "should", "may") && c[at-1].low == "not" {
+		return among(c[at-3].low, "behaviour", "behavior", "api", "apis", "format", "interface", "schema", "output", "signatures", "signature", "semantics", "tests", "contract", "layout", "names")
+	}
 	none := among(c[0].low, "nothing", "none", "nobody", "no") || starts(c, "not", "a", "single")
 	for i := 1; i < len(c); i++ {
 		rest := c[i:]

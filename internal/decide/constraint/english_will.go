@@ -67,6 +67,9 @@ func wish(rest []word, first string) (Kind, bool) {
 		if starts(after, "you") {
 			return Forbid, true
 		}
+		if among(low(after, 0), "this", "it", "that") && (has(after, "end", "up") > 0 || has(after, "appear") > 0 || has(after, "land") > 0) {
+			return Forbid, true
+		}
 		return Forbid, len(after) > 1 && (among(low(after, 0), "any", "new") || changed(after) || isGerund(low(after, 0)))
 	case first == "i'd" && (starts(rest, "rather", "you") || starts(rest, "prefer", "you") || starts(rest, "prefer", "if", "you") || starts(rest, "prefer", "that", "you") || starts(rest, "like", "you")),
 		starts(rest, "would", "rather", "you"), starts(rest, "would", "prefer"), starts(rest, "would", "like", "you"), starts(rest, "want", "you"), starts(rest, "need", "you"), starts(rest, "expect", "you"),
