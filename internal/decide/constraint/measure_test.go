@@ -91,12 +91,13 @@ func overlaps(text, a, b string) bool {
 	return 2*(to-from) >= min(len(a), len(b))
 }
 
-// TestR260_ConstraintsAreFound measures each set of sentences by itself.
+// TestR260_ConstraintsAreFound measures each set of sentences by itself. The sixth, of
+// whole messages, is only printed.
 func TestR260_ConstraintsAreFound(t *testing.T) {
-	for _, name := range []string{"sentences.jsonl", "second.jsonl", "third.jsonl"} {
+	for _, name := range []string{"sentences.jsonl", "second.jsonl", "third.jsonl", "sixth.jsonl"} {
 		for lang, s := range measure(t, readLabelled(t, name)) {
 			t.Logf("%s %s: precision %.3f (%d of %d), recall %.3f (%d of %d), right kind %d", name, lang, s.precision(), s.right, s.found, s.recall(), s.right, s.labelled, s.kinds)
-			if s.precision() < 0.95 || s.recall() < 0.90 {
+			if name != "sixth.jsonl" && (s.precision() < 0.95 || s.recall() < 0.90) {
 				t.Errorf("%s %s is below its targets", name, lang)
 			}
 		}
