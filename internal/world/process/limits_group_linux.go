@@ -67,12 +67,29 @@ func (h *Host) bindMemory() *bounds {
 // before us, who have to tell.
 const greedier = "500"
 
-// offer has pid, which runs already, and what it starts from now on bounded as far
-// as that can be, and ended before others are.
+// offer has pid, which runs already, and all that it starts bounded as far as that
+// can be, and ended before others are. What is started while its parent is on its
+// way into the groups is found by looking again.
 func (b *bounds) offer(pid int) {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(greedier), 0)
-	_ = b.hold(family(pid)) // what has ended already needs no bounds
+	held := make(map[int]bool)
+	for range maxLooks {
+		before := len(held)
+		for _, p := range family(pid) {
+			if !held[p] {
+				held[p] = true
+				_ = b.hold([]int{p}) // what has ended already needs no bounds
+			}
+		}
+		if len(held) == before {
+			return
+		}
+	}
 }
+
+// maxLooks bounds how often offer looks for what was started meanwhile: from the
+// second time on, only by what the first did not see.
+const maxLooks = 16
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)
