@@ -24,14 +24,14 @@ func TestR133_ASandboxPassesOnHowItEnded(t *testing.T) {
 			root := outside(t)
 			h := held(t, p, process.Sandbox{Root: root})
 			for text, want := range map[string]process.Exit{
-				"true":                    {Stages: []int{0}},
-				"echo out; echo err >&2":  {Head: []byte("out\nerr\n"), Err: process.Apart{Head: []byte("err\n")}, Stages: []int{0}},
-				"exit 7":                  {Code: 7, Stages: []int{0}},
-				"false | true | (exit 3)": {Code: 3, Stages: []int{1, 0, 3}},
-				"kill -TERM $$":           {Code: -1, Signal: "SIGTERM"},
-				"kill -9 $$":              {Code: -1, Signal: "SIGKILL"},
-				"sleep 60 &":              {Stages: []int{0}, Left: p != process.Landlock, Held: p == process.Landlock},
-				"echo late > >(cat)":      {Head: []byte("late\n"), Stages: []int{0}},
+				"true":                     {Stages: []int{0}},
+				"echo out; echo err >&2":   {Head: []byte("out\nerr\n"), Err: process.Apart{Head: []byte("err\n")}, Stages: []int{0}},
+				"exit 7":                   {Code: 7, Stages: []int{0}},
+				"false | true | (exit 3)":  {Code: 3, Stages: []int{1, 0, 3}},
+				"kill -TERM $$":            {Code: -1, Signal: "SIGTERM"},
+				"kill -9 $$":               {Code: -1, Signal: "SIGKILL"},
+				"sleep 60 &":               {Stages: []int{0}, Left: p != process.Landlock, Held: p == process.Landlock},
+				"echo late > >(cat); wait": {Head: []byte("late\n"), Stages: []int{0}},
 			} {
 				c := script(t, text)
 				c.Dir, c.Allowed, c.Stages, c.Apart = root, writes, true, true
