@@ -22,6 +22,7 @@ import (
 // free. Change a line only in a commit that says why.
 const layers = `
 contract/effect:
+contract/pattern:
 contract/edit:
 contract/recall:
 contract/tool:     contract/effect contract/edit
@@ -32,8 +33,8 @@ decide/schedule:   contract/effect
 decide/shell:      contract/effect contract/tool
 decide/policy:     contract/effect contract/tool
 decide/constraint: contract decide/policy
-decide/mention:
-decide/task:
+decide/mention:    contract/pattern
+decide/task:       contract/pattern
 decide/loop:       contract decide/session
 decide/prompt:     contract decide/loop decide/mention decide/policy decide/session decide/task
 decide/undo:       contract decide/session

@@ -82,6 +82,7 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 		ids = append(ids, id)
 	}
 	var sum replayed
+	left := 0 // sessions that went another way
 	for _, id := range ids {
 		one, err := s.replaySession(ctx, st, id, o)
 		if err != nil {
@@ -91,9 +92,12 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 			return err
 		}
 		sum = sum.plus(one)
+		if one.Left > 0 {
+			left++
+		}
 	}
 	if len(ids) > 1 && !o.asJSON {
-		_, err := fmt.Fprintf(s.Stdout, "all %d sessions: %s\n", len(ids), sum.totals())
+		_, err := fmt.Fprintf(s.Stdout, "all %d sessions: %s; %d went another way\n", len(ids), sum.totals(), left)
 		return err
 	}
 	return nil
@@ -212,7 +216,6 @@ type replayTotals struct {
 	Steps  int `json:"steps"`
 	Tokens int `json:"request_tokens"`
 	Bytes  int `json:"request_bytes"`
-	Failed int `json:"left_the_path"` // sessions
 }
 
 type replayedStep struct {
@@ -265,18 +268,11 @@ func (r replayed) plus(x replayed) replayed {
 	}
 	add(&r.Was, x.Was)
 	add(&r.Is, x.Is)
-	if x.Left > 0 {
-		r.Is.Failed++
-	}
 	return r
 }
 
 func (r replayed) totals() string {
-	left := ""
-	if r.Is.Failed > 0 {
-		left = fmt.Sprintf("; %d went another way", r.Is.Failed)
-	}
-	return fmt.Sprintf("%d → %s, %d → %d tokens of requests%s", r.Was.Steps, count(int64(r.Is.Steps), "step"), r.Was.Tokens, r.Is.Tokens, left)
+	return fmt.Sprintf("%d → %s, %d → %d tokens of requests", r.Was.Steps, count(int64(r.Is.Steps), "step"), r.Was.Tokens, r.Is.Tokens)
 }
 
 func (s System) printReplay(r replayed, asJSON bool) error {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -22,11 +23,12 @@ type spans struct {
 	fold     otel.Fold
 	exporter otel.Exporter
 	batches  chan []otel.Span
+	dropped  int // spans that found no place in batches
 	over     chan error
 }
 
 // maxBatches is how many batches may wait for a collector that is slow: what is
-// more is dropped, as the log has it anyway.
+// more is dropped, which is said: the log has it.
 const maxBatches = 64
 
 func parseCollector(text string) (string, error) {
@@ -76,7 +78,11 @@ func (s System) openSpans(r *rig, o openOptions) *spans {
 		timer := time.AfterFunc(spansAtEnd, cancel)
 		defer timer.Stop()
 		defer cancel()
-		if err := <-sp.over; err != nil {
+		err := <-sp.over
+		if err == nil && sp.dropped > 0 {
+			err = fmt.Errorf("the collector was too slow for %d of them", sp.dropped)
+		}
+		if err != nil {
 			r.ui.Say("not all spans were sent: " + err.Error() + "; belay export sends them again")
 		}
 		return nil
@@ -101,6 +107,7 @@ func (sp *spans) offer(batch []otel.Span) {
 	select {
 	case sp.batches <- batch:
 	default:
+		sp.dropped += len(batch)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/belay-agent/belay/internal/contract/pattern"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
@@ -30,7 +31,7 @@ func compact(args json.RawMessage) []byte {
 
 // timeRE finds what differs between two runs of one command that found the same:
 // durations, times of day and dates, and the handles of outputs that hold them.
-var timeRE = later(`\b\d+(?:\.\d+)?\s?(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?)\b|\b(?:\d+m)?\d+(?:\.\d+)?s\b|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?\b|\bartifact:[0-9a-f]+\b`)
+var timeRE = pattern.Later(`\b\d+(?:\.\d+)?\s?(?:ns|[µu]s|ms|s|secs?|seconds?|m|mins?|minutes?)\b|\b(?:\d+m)?\d+(?:\.\d+)?s\b|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?\b|\bartifact:[0-9a-f]+\b`)
 
 // sameText compares line by line, so that only lines that differ are searched for
 // times.

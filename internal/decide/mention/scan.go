@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/belay-agent/belay/internal/contract/pattern"
 )
 
 // maxCuts is how many ends of one candidate are tried.
@@ -12,10 +14,10 @@ const maxCuts = 64
 
 // linesRE is a range of lines behind a path, as editors, compilers and GitHub
 // write it: ":10", ":10-20", ":10:5", "#L10", "#L10-L20".
-var linesRE = later(`^(?::(\d{1,7})(?:-(\d{1,7})|:\d{1,7})?|#L(\d{1,7})(?:-L?(\d{1,7}))?)`)
+var linesRE = pattern.Later(`^(?::(\d{1,7})(?:-(\d{1,7})|:\d{1,7})?|#L(\d{1,7})(?:-L?(\d{1,7}))?)`)
 
 // lastRE finds where a path ends that is followed by lines.
-var lastRE = later(`(?::\d{1,7}(?:-\d{1,7}|:\d{1,7})?|#L\d{1,7}(?:-L?\d{1,7})?)$`)
+var lastRE = pattern.Later(`(?::\d{1,7}(?:-\d{1,7}|:\d{1,7})?|#L\d{1,7}(?:-L?\d{1,7})?)$`)
 
 // ranged parts a path from the lines behind it; first is 0 if there are none.
 func ranged(s string) (path string, first, last int) {

@@ -7,18 +7,19 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/belay-agent/belay/internal/contract/pattern"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
 
 var (
 	// escapeRE is what a terminal obeys: control sequences, titles and the like.
-	escapeRE = later(`\x1b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])`)
+	escapeRE = pattern.Later(`\x1b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])`)
 
 	// base64RE is a run that no words are: whole lines of it, or one long one.
-	base64RE = later(`(?:[A-Za-z0-9+/]{60,}={0,2}\r?\n){4,}[A-Za-z0-9+/]*={0,2}|[A-Za-z0-9+/]{400,}={0,2}`)
+	base64RE = pattern.Later(`(?:[A-Za-z0-9+/]{60,}={0,2}\r?\n){4,}[A-Za-z0-9+/]*={0,2}|[A-Za-z0-9+/]{400,}={0,2}`)
 
 	// frameRE is a line that says where something happened.
-	frameRE = later(`(?m)^.*[\w./-]+\.[A-Za-z]{1,5}["']?[:(, ]+(?:line )?\d+.*$`)
+	frameRE = pattern.Later(`(?m)^.*[\w./-]+\.[A-Za-z]{1,5}["']?[:(, ]+(?:line )?\d+.*$`)
 )
 
 // withoutNoise returns text without what no reader needs: escape sequences and

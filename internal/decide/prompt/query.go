@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/belay-agent/belay/internal/contract/pattern"
 	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/session"
@@ -34,7 +35,7 @@ func QueryFor(s *session.State) recall.Query {
 // mentioned finds what may name a file, in the first group, or a symbol: what is
 // written as code, called, or has capitals or low lines within. Whether there is
 // such a thing the repository knows.
-var mentioned = later(`((?:[\w.\-]+/)+[\w.\-]*\w|\w[\w.\-]*\.[A-Za-z]\w{0,5}\b)` +
+var mentioned = pattern.Later(`((?:[\w.\-]+/)+[\w.\-]*\w|\w[\w.\-]*\.[A-Za-z]\w{0,5}\b)` +
 	"|`([A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)?)`" +
 	`|\b([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?)\(` +
 	`|\b([a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Za-z]+_\w+)\b`)
@@ -60,7 +61,7 @@ func mentions(words string) []string {
 }
 
 // A place in an output: "a/b.go:12", as most tools write it, or as Python does.
-var placed = later(`([\w.\-/\\]*[\w\-]\.[A-Za-z]\w{0,5}):(\d{1,6})\b|File "([^"\n]+)", line (\d{1,6})`)
+var placed = pattern.Later(`([\w.\-/\\]*[\w\-]\.[A-Za-z]\w{0,5}):(\d{1,6})\b|File "([^"\n]+)", line (\d{1,6})`)
 
 // spots returns where a failure points to: the cases first, as the tool that read
 // the output found them, then what else the text names, such as a stack.

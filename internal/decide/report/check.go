@@ -4,14 +4,15 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/belay-agent/belay/internal/contract/pattern"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
 // Commands that test, and commands that build or lint, by their first words. What
 // is not here is still a check where its output was recognised.
 var (
-	testRE  = later(`^(?:go test|gotestsum|pytest|tox|nox|python3? -m (?:pytest|unittest)|(?:npm|yarn|pnpm|bun) (?:run )?test|npx (?:jest|vitest|mocha|playwright test)|jest|vitest|mocha|cargo (?:test|nextest)|mvn .*\b(?:test|verify)\b|\./gradlew .*\b(?:test|check)\b|gradle .*\b(?:test|check)\b|ctest|make (?:test|check)|dotnet test|rspec|bundle exec rspec|phpunit|mix test|swift test|bazel test|deno test|(?:(?:ba)?sh |\./)\S*\btests?(?:\.sh)?)\b`)
-	buildRE = later(`^(?:go (?:build|vet|install)|staticcheck|golangci-lint|cargo (?:build|check|clippy)|(?:npm|yarn|pnpm|bun) (?:run )?(?:build|lint|typecheck)|(?:npx )?(?:tsc|eslint)|mvn .*\b(?:compile|package)\b|(?:\./)?gradlew? .*\b(?:build|assemble)\b|make(?: all| build)?$|cmake --build|ninja|dotnet build|gcc|g\+\+|clang|cc|ruff|mypy|flake8|bazel build|swift build)\b`)
+	testRE  = pattern.Later(`^(?:go test|gotestsum|pytest|tox|nox|python3? -m (?:pytest|unittest)|(?:npm|yarn|pnpm|bun) (?:run )?test|npx (?:jest|vitest|mocha|playwright test)|jest|vitest|mocha|cargo (?:test|nextest)|mvn .*\b(?:test|verify)\b|\./gradlew .*\b(?:test|check)\b|gradle .*\b(?:test|check)\b|ctest|make (?:test|check)|dotnet test|rspec|bundle exec rspec|phpunit|mix test|swift test|bazel test|deno test|(?:(?:ba)?sh |\./)\S*\btests?(?:\.sh)?)\b`)
+	buildRE = pattern.Later(`^(?:go (?:build|vet|install)|staticcheck|golangci-lint|cargo (?:build|check|clippy)|(?:npm|yarn|pnpm|bun) (?:run )?(?:build|lint|typecheck)|(?:npx )?(?:tsc|eslint)|mvn .*\b(?:compile|package)\b|(?:\./)?gradlew? .*\b(?:build|assemble)\b|make(?: all| build)?$|cmake --build|ninja|dotnet build|gcc|g\+\+|clang|cc|ruff|mypy|flake8|bazel build|swift build)\b`)
 )
 
 // A ran is what the data of a command's or a test's result holds.
@@ -123,7 +124,7 @@ func kindOf(line string) (kind string) {
 }
 
 // showRE is the beginning of a command that prints what others said.
-var showRE = later(`^(?:cat|head|tail|less|more|grep|rg|sed|awk|echo|printf|git|find|ls|wc|sort|uniq|cut|diff|jq|exit|true|gh|curl)\b`)
+var showRE = pattern.Later(`^(?:cat|head|tail|less|more|grep|rg|sed|awk|echo|printf|git|find|ls|wc|sort|uniq|cut|diff|jq|exit|true|gh|curl)\b`)
 
 // shows reports whether a line does nothing but show what is there, such as the
 // log of tests that ran some other time.
@@ -144,8 +145,8 @@ func last(line string) bool {
 }
 
 var (
-	betweenRE = later(`&&|\|\||[;\n]`)
-	beforeRE  = later(`^(?:\w+=\S* |time |env |timeout \S+ |cd \S+ )*`)
+	betweenRE = pattern.Later(`&&|\|\||[;\n]`)
+	beforeRE  = pattern.Later(`^(?:\w+=\S* |time |env |timeout \S+ |cd \S+ )*`)
 )
 
 // commands cuts a line roughly, as a person would read it: it only has to find

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/belay-agent/belay/internal/contract/pattern"
 	"github.com/belay-agent/belay/internal/decide/mention"
 )
 
 // everywhereRE is found in words that put no bounds to where something changes.
-var everywhereRE = later(`(?i)\b(?:everywhere|all (?:the )?(?:files|packages|callers|uses|usages|occurrences)|every (?:file|package|caller|use)|whole (?:repo|repository|project|code ?base)|across the|codebase)\b|所有|整个|全部|到处|全局`)
+var everywhereRE = pattern.Later(`(?i)\b(?:everywhere|all (?:the )?(?:files|packages|callers|uses|usages|occurrences)|every (?:file|package|caller|use)|whole (?:repo|repository|project|code ?base)|across the|codebase)\b|所有|整个|全部|到处|全局`)
 
 // sourceRE is the end of a name that is a file's, whether or not it is known.
-var sourceRE = later(`\.(?:go|py|pyi|js|jsx|mjs|cjs|ts|tsx|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|sql|md|txt|rst|json|ya?ml|toml|ini|cfg|xml|html|css|scss|proto|mod|lock|vue|svelte)$`)
+var sourceRE = pattern.Later(`\.(?:go|py|pyi|js|jsx|mjs|cjs|ts|tsx|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|sh|sql|md|txt|rst|json|ya?ml|toml|ini|cfg|xml|html|css|scss|proto|mod|lock|vue|svelte)$`)
 
 // named returns the paths in what the user said and mentioned, and in the todo
 // list, given the files that the session knows. It is nil if the user's words name

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/belay-agent/belay/internal/contract/pattern"
 	"github.com/belay-agent/belay/internal/decide/task"
 )
 
@@ -91,7 +92,7 @@ func (r Report) Quote() (Line, bool) {
 }
 
 // passRE finds where an answer speaks of tests that pass.
-var passRE = later(`(?i)\btests? (?:(?:now|all|still|do|suite|cases?|also|then) )*(?:pass(?:es|ed|ing)?|(?:is|are) (?:passing|green)|succeed(?:s|ed)?)\b|测试(?:已经?|都|也|全部|均|现在)*通过`)
+var passRE = pattern.Later(`(?i)\btests? (?:(?:now|all|still|do|suite|cases?|also|then) )*(?:pass(?:es|ed|ing)?|(?:is|are) (?:passing|green)|succeed(?:s|ed)?)\b|测试(?:已经?|都|也|全部|均|现在)*通过`)
 
 // overclaimed reports whether the model speaks of tests that pass where files
 // changed and no test ended well after that.

@@ -5,14 +5,16 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/pattern"
 )
 
 // testFileRE finds names of files that hold tests.
-var testFileRE = later(`(?:_test\.\w+|(?:^|/)test_[^/]*\.py|\.(?:test|spec)\.\w+|(?:Test|Tests|IT)\.(?:java|kt|cs)|_spec\.rb)$|(?:^|/)(?:tests?|__tests__|spec)/`)
+var testFileRE = pattern.Later(`(?:_test\.\w+|(?:^|/)test_[^/]*\.py|\.(?:test|spec)\.\w+|(?:Test|Tests|IT)\.(?:java|kt|cs)|_spec\.rb)$|(?:^|/)(?:tests?|__tests__|spec)/`)
 
 func isTest(file string) bool { return testFileRE().MatchString(file) }
 
-var subjectRE = later(`^test_|_test$|\.(?:test|spec)$|(?:Tests|Test)$|_spec$`)
+var subjectRE = pattern.Later(`^test_|_test$|\.(?:test|spec)$|(?:Tests|Test)$|_spec$`)
 
 // subject is what a test and what it tests are both called.
 func subject(file string) string {
@@ -22,10 +24,10 @@ func subject(file string) string {
 
 // By the text alone: where a test begins, what skips one, and what asserts.
 var (
-	caseRE   = later("(?m)^func ((?:Test|Fuzz)\\w*)\\(|^\\s*(?:async )?def (test\\w*)|\\b(?:it|test)(?:\\.\\w+)?\\(\\s*['\"`]([^'\"`\n]+)|@Test\\b[^{;]*?\\b(?:void|fun)\\s+(\\w+)|#\\[(?:\\w+::)?test\\][^{;]*?\\bfn (\\w+)")
-	skipRE   = later(`(?m)\bt\.Skip(?:f|Now)?\(|@pytest\.mark\.(?:skip|xfail)|\bpytest\.skip\(|@unittest\.skip|\b(?:it|test|describe)\.(?:skip|todo)\(|\bx(?:it|describe|test)\(|#\[ignore|@Ignore\b|@Disabled\b|^//go:build ignore`)
-	assertRE = later(`\bt\.(?:Error|Fatal|Fail)|\bassert|\bexpect\(|\brequire\.|\b(?:EXPECT|ASSERT)_|\bcmp\.Diff|\.should\b`)
-	askedRE  = later(`(?i)\b(?:delete|remove|drop|skip|disable|rewrite|rename|replace|merge|simplify|clean|move)\w*\b[^.\n]*\btests?\b|(?:删|移除|跳过|去掉|重写|禁用|合并|简化|重命名)[^。\n]*测试|测试[^。\n]*(?:删|移除|跳过|去掉|重写|禁用|合并|简化|重命名)`)
+	caseRE   = pattern.Later("(?m)^func ((?:Test|Fuzz)\\w*)\\(|^\\s*(?:async )?def (test\\w*)|\\b(?:it|test)(?:\\.\\w+)?\\(\\s*['\"`]([^'\"`\n]+)|@Test\\b[^{;]*?\\b(?:void|fun)\\s+(\\w+)|#\\[(?:\\w+::)?test\\][^{;]*?\\bfn (\\w+)")
+	skipRE   = pattern.Later(`(?m)\bt\.Skip(?:f|Now)?\(|@pytest\.mark\.(?:skip|xfail)|\bpytest\.skip\(|@unittest\.skip|\b(?:it|test|describe)\.(?:skip|todo)\(|\bx(?:it|describe|test)\(|#\[ignore|@Ignore\b|@Disabled\b|^//go:build ignore`)
+	assertRE = pattern.Later(`\bt\.(?:Error|Fatal|Fail)|\bassert|\bexpect\(|\brequire\.|\b(?:EXPECT|ASSERT)_|\bcmp\.Diff|\.should\b`)
+	askedRE  = pattern.Later(`(?i)\b(?:delete|remove|drop|skip|disable|rewrite|rename|replace|merge|simplify|clean|move)\w*\b[^.\n]*\btests?\b|(?:删|移除|跳过|去掉|重写|禁用|合并|简化|重命名)[^。\n]*测试|测试[^。\n]*(?:删|移除|跳过|去掉|重写|禁用|合并|简化|重命名)`)
 )
 
 // weakened says how n made tests prove less.

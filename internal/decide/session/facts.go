@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/pattern"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
@@ -235,7 +236,7 @@ func (f *Facts) failed(c *call, b event.Finished) {
 }
 
 // handleRE is how an artifact is named.
-var handleRE = later(`artifact:[0-9a-f]{16,}`)
+var handleRE = pattern.Later(`artifact:[0-9a-f]{16,}`)
 
 // stored notes where the result of c is kept that text stands for from now on.
 func (f *Facts) stored(c tool.Call, r tool.Result, text string) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/pattern"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
@@ -107,7 +108,7 @@ func RunOf(c tool.Call, result tool.Result) (Run, bool) {
 }
 
 // troubleRE knows the lines of an output that say what went wrong.
-var troubleRE = later(`(?i)\b(error|err!|fatal|exception|panic|failed|failure|cannot|can't|unable|denied|refused|undefined|invalid|missing|traceback)\b|not found|no such|\bE[A-Z]{3,}[A-Z0-9]*\b|错误|失败|异常|无法|找不到`)
+var troubleRE = pattern.Later(`(?i)\b(error|err!|fatal|exception|panic|failed|failure|cannot|can't|unable|denied|refused|undefined|invalid|missing|traceback)\b|not found|no such|\bE[A-Z]{3,}[A-Z0-9]*\b|错误|失败|异常|无法|找不到`)
 
 // maxTrouble is how many such lines make the signature of an error.
 const maxTrouble = 2
@@ -134,10 +135,10 @@ func wentWrong(text string) string {
 }
 
 // testsRE knows the commands whose success says something about the code.
-var testsRE = later(`\b(tests?|pytest|jest|vitest|mocha|ctest|tox|build|vet|check|lint|clippy|tsc|mypy|ruff|eslint|golangci-lint|verify)\b`)
+var testsRE = pattern.Later(`\b(tests?|pytest|jest|vitest|mocha|ctest|tox|build|vet|check|lint|clippy|tsc|mypy|ruff|eslint|golangci-lint|verify)\b`)
 
 // commitRE is how git says that it made a commit.
-var commitRE = later(`(?m)^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] (.+)$`)
+var commitRE = pattern.Later(`(?m)^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\] (.+)$`)
 
 // committed returns the commits that a call made.
 func committed(c *call, b event.Finished) (made []Made) {

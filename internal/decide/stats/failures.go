@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/pattern"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
@@ -55,9 +56,9 @@ func (f Failure) Signature() string {
 const maxSignature = 100
 
 var (
-	quoted   = later("\"[^\"]*\"|'[^']*'|`[^`]*`")
-	pathLike = later(`[^\s:,;()]*[/.][^\s:,;()]*[A-Za-z0-9_]`)
-	number   = later(`\b[0-9a-f]{7,}\b|[0-9]+`)
+	quoted   = pattern.Later("\"[^\"]*\"|'[^']*'|`[^`]*`")
+	pathLike = pattern.Later(`[^\s:,;()]*[/.][^\s:,;()]*[A-Za-z0-9_]`)
+	number   = pattern.Later(`\b[0-9a-f]{7,}\b|[0-9]+`)
 )
 
 // Way names what was done about f: the calls up to the one that succeeded, or to

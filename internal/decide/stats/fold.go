@@ -35,7 +35,7 @@ func (f *Fold) Add(e event.Event) {
 	case event.Replied:
 		f.replied(b)
 	case event.Decided:
-		if _, asked := f.calls[b.Call]; asked && byPerson(b) {
+		if _, asked := f.calls[b.Call]; asked && b.By == event.ByPerson {
 			f.stats.Asked++
 		}
 	case event.Finished:

@@ -5,7 +5,6 @@ package stats
 import (
 	"encoding/json"
 
-	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
@@ -130,6 +129,3 @@ func (s Stats) MarshalJSON() ([]byte, error) {
 func mistaken(f *tool.Failure, known bool) bool {
 	return !known || f.Kind == tool.IsDirectory || len(tool.Instead(f)) > 0
 }
-
-// byPerson reports whether a person decided.
-func byPerson(d event.Decided) bool { return d.By == event.ByPerson }

@@ -5,6 +5,8 @@ package task
 
 import (
 	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/pattern"
 )
 
 // A Type is what a person wants.
@@ -82,17 +84,17 @@ const (
 )
 
 var (
-	codeRE     = later("(?s)```.*?(?:```|$)|`[^`\n]*`")
-	sentenceRE = later(`[^.!?;\n。！？；]+(?:\.\w[^.!?;\n。！？；]*)*[!?？]?`)
+	codeRE     = pattern.Later("(?s)```.*?(?:```|$)|`[^`\n]*`")
+	sentenceRE = pattern.Later(`[^.!?;\n。！？；]+(?:\.\w[^.!?;\n。！？；]*)*[!?？]?`)
 
 	// keptRE is where all changes are ruled out.
-	keptRE = later(`(?i)\b(?:do not|don'?t|without|no) (?:chang|edit|modify|touch|writ)\w* (?:anything|any|files?|the code|code|yet)\b|\bread[- ]only\b|\bno changes\b|(?:先不要|先别|暂时不要|不要|别|无需|不用)(?:修改|改动|改|动)(?:任何|代码|文件|$|[，。,.！ ])|只(?:读|看|分析)`)
+	keptRE = pattern.Later(`(?i)\b(?:do not|don'?t|without|no) (?:chang|edit|modify|touch|writ)\w* (?:anything|any|files?|the code|code|yet)\b|\bread[- ]only\b|\bno changes\b|(?:先不要|先别|暂时不要|不要|别|无需|不用)(?:修改|改动|改|动)(?:任何|代码|文件|$|[，。,.！ ])|只(?:读|看|分析)`)
 
-	politeRE = later(`(?i)^(?:(?:please|can you|could you|would you|will you|i want you to|i'd like you to|i need you to|let'?s|now|then|also|and|next|first|just|ok(?:ay)?|so|hi|hello|go ahead and|help me(?: to)?|you should|请你?|麻烦你?|帮我|帮忙|你?能不能|能否|可以|现在|然后|接着|再|先|那么?|顺便|我?想?要?你)[,，]?\s*)+`)
-	changeRE = later(`(?i)^(?:(?:` + changes + `)\b|` + changesHan + `)`)
-	lookRE   = later(`(?i)^(?:(?:` + looks + `)\b|(?:` + looksHan + `))`)
-	askRE    = later(`(?i)^(?:why|what|how|where|which|who|when|whose|is|are|am|was|were|does|do|did|has|have|should|would|could|can|will|any)\b|[?？]\s*$|吗|呢$|什么|为何|哪|怎么|如何|是否|多少|几个|区别|意思`)
-	alsoRE   = later(`(?i)(?:\b(?:and|then)|[,，])\s+(?:then |also |please )?(?:` + changes + `)\b|(?:并且?|然后|再|，\s*)(?:请|帮我)?(?:` + changesHan + `)`)
-	clauseRE = later(`(?i)\b(?:should|must|needs? to|ought to|has to|have to|instead of|i want|i'd like|broken|is missing|todo:)\b|应该|需要|必须|而不是|不应`)
-	wantRE   = later(changesHan)
+	politeRE = pattern.Later(`(?i)^(?:(?:please|can you|could you|would you|will you|i want you to|i'd like you to|i need you to|let'?s|now|then|also|and|next|first|just|ok(?:ay)?|so|hi|hello|go ahead and|help me(?: to)?|you should|请你?|麻烦你?|帮我|帮忙|你?能不能|能否|可以|现在|然后|接着|再|先|那么?|顺便|我?想?要?你)[,，]?\s*)+`)
+	changeRE = pattern.Later(`(?i)^(?:(?:` + changes + `)\b|` + changesHan + `)`)
+	lookRE   = pattern.Later(`(?i)^(?:(?:` + looks + `)\b|(?:` + looksHan + `))`)
+	askRE    = pattern.Later(`(?i)^(?:why|what|how|where|which|who|when|whose|is|are|am|was|were|does|do|did|has|have|should|would|could|can|will|any)\b|[?？]\s*$|吗|呢$|什么|为何|哪|怎么|如何|是否|多少|几个|区别|意思`)
+	alsoRE   = pattern.Later(`(?i)(?:\b(?:and|then)|[,，])\s+(?:then |also |please )?(?:` + changes + `)\b|(?:并且?|然后|再|，\s*)(?:请|帮我)?(?:` + changesHan + `)`)
+	clauseRE = pattern.Later(`(?i)\b(?:should|must|needs? to|ought to|has to|have to|instead of|i want|i'd like|broken|is missing|todo:)\b|应该|需要|必须|而不是|不应`)
+	wantRE   = pattern.Later(changesHan)
 )

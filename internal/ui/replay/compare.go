@@ -79,11 +79,10 @@ func plain(c tool.Call) string {
 	return string(b)
 }
 
-// differences names what a and b differ in, nil if they are the same or one is not
-// known.
+// differences names what a and b differ in, nil if they are the same.
 func differences(a, b *model.Request) (in []string) {
 	if a == nil || b == nil {
-		return nil
+		return []string{"not kept"}
 	}
 	if a.System != b.System {
 		in = append(in, "system")

@@ -48,8 +48,12 @@ type Step struct {
 	Reply   event.Replied
 }
 
-// maxRequest bounds a request that is read back, in bytes.
-const maxRequest = 256 << 20
+// Bounds, in bytes: of a request that is read back, and of all requests of a session
+// together. Of those beyond only the sizes are kept.
+const (
+	maxRequest  = 256 << 20
+	maxRequests = 512 << 20
+)
 
 // Read takes a session apart. Open opens its artifacts. An error is of one that
 // cannot be played: nothing was said in it.
@@ -107,6 +111,7 @@ func Read(events []event.Event, open func(handle string) (io.ReadSeekCloser, err
 type requests struct {
 	text []byte
 	lost bool
+	kept int  // bytes of all requests so far
 	next Step // that is not answered yet
 }
 
@@ -122,7 +127,8 @@ func (q *requests) sent(b event.Sent, open func(string) (io.ReadSeekCloser, erro
 	}
 	q.next = Step{Bytes: b.Bytes, Tokens: b.Tokens}
 	request := new(model.Request)
-	if !q.lost && json.Unmarshal(q.text, request) == nil {
+	q.kept += len(q.text)
+	if !q.lost && q.kept <= maxRequests && json.Unmarshal(q.text, request) == nil {
 		q.next.Request = request
 	}
 }

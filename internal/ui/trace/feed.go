@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/pattern"
 )
 
 // maxAll is how many bytes of artifacts a page holds in all.
@@ -23,7 +24,7 @@ const maxPicture = 1 << 20
 
 const handlePrefix = "artifact:"
 
-var handleRE = later(handlePrefix + `([0-9a-f]{64})`)
+var handleRE = pattern.Later(handlePrefix + `([0-9a-f]{64})`)
 
 // A Left is something of the session that the page does not hold.
 type Left struct {

@@ -7,9 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/belay-agent/belay/internal/contract/pattern"
 )
 
 // A Redaction takes out of a page what is not for others: words, contents and
@@ -48,14 +48,9 @@ var foreign = map[string]bool{"args": true, "data": true, "raw": true, "input": 
 var pathKeys = map[string]bool{"path": true, "file_path": true, "root": true, "on": true, "mentions": true, "cwd": true, "dir": true}
 
 var (
-	digestRE   = later(`[0-9a-f]{40,64}`)
-	absoluteRE = later(`(^|/|[^\pL\pN_./~\]-])[~/](?:[^/\s"'()*,;:]*/)+([^/\s"'(),;:]+)`) // a path of several elements
+	digestRE   = pattern.Later(`[0-9a-f]{40,64}`)
+	absoluteRE = pattern.Later(`(^|/|[^\pL\pN_./~\]-])[~/](?:[^/\s"'()*,;:]*/)+([^/\s"'(),;:]+)`) // a path of several elements
 )
-
-// later compiles an expression when it is needed: most runs need none.
-func later(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
 
 // text says how much there was, and which text it was among others.
 func (x *Redaction) text(s string) string {
