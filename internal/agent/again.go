@@ -70,6 +70,7 @@ func (a *Agent) fallBack(why error) (bool, error) {
 		return false, errors.Join(why, err)
 	}
 	a.fell = true
+	a.futile, a.output = 0, 0 // which were about another window
 	return true, nil
 }
 

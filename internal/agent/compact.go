@@ -18,7 +18,7 @@ import (
 const (
 	defaultCompactAt = 80 // the next request has so much: a compaction comes first
 	targetShare      = 50 // what it is to come down to; where a compaction comes sooner, less in proportion
-	mustShare        = 75 // of what there was: what is more is cut from the newest calls too
+	mustShare        = 75 // of what there was: what is more, or would be compacted again at once, is cut from the newest calls too
 	keepShare        = 22 // what the newest exchanges may have
 	handoffShare     = 15 // the handoff
 	lastShare        = 8  // what is left of the newest calls where nothing else helps
@@ -91,15 +91,18 @@ func (a *Agent) full(tokens int) bool {
 	if a.futile > 0 && tokens < a.futileAt+share(room, growShare) {
 		return false
 	}
-	after, steps := a.state.Compacted()
-	return after == 0 || steps > 0 && (after < share(room, at) || tokens >= after+share(room, growShare))
+	c := a.state.Compacted()
+	if c.After == 0 || c.Room == 0 || room < c.Room { // nothing is as short as it can be for this model
+		return true
+	}
+	return c.Steps > 0 && (c.After < share(room, at) || tokens >= c.After+share(room, growShare))
 }
 
 // room returns how many tokens of input the model takes, as far as is known: 0 if
 // nothing is. What it once found too long is too long.
 func (a *Agent) room() int {
 	room := prompt.Limit(a.speaker().Model)
-	if c := a.state.Ceiling(); c > 0 && (room == 0 || share(c, 90) < room) {
+	if c := a.state.Ceiling(a.speaker().Model.Name); c > 0 && (room == 0 || share(c, 90) < room) {
 		room = share(c, 90)
 	}
 	return room
@@ -125,6 +128,7 @@ func (a *Agent) tokens(s *session.State) int {
 type squeeze struct {
 	trigger, hint string
 	before        int  // tokens of the next request as it is
+	room          int  // tokens that the model takes, as far as is known after this; 0 if nothing is
 	target        int  // what it is to come down to
 	keep          int  // tokens of the newest exchanges
 	last          int  // ... and of the newest calls, where more than must is left
@@ -135,16 +139,20 @@ type squeeze struct {
 }
 
 func (a *Agent) squeeze(trigger, hint string, before int) squeeze {
-	room := a.room()
-	if room == 0 || trigger == session.ByOverflow && before < room {
+	known := a.room()
+	if trigger == session.ByOverflow && (known == 0 || share(before, 90) < known) {
+		known = share(before, 90)
+	}
+	room := known
+	if room == 0 {
 		room = share(before, 90)
 	}
 	sooner := min(100, a.compactAt()*100/defaultCompactAt)
 	keep := share(share(room, keepShare), sooner)
 	q := squeeze{
-		trigger: trigger, hint: hint, before: before,
+		trigger: trigger, hint: hint, before: before, room: known,
 		target: share(share(room, targetShare), sooner), keep: keep, last: keep,
-		must: share(before, mustShare), handoff: min(share(room, handoffShare), maxHandoff), piece: share(room, targetShare),
+		must: min(share(before, mustShare), share(room, a.compactAt())), handoff: min(share(room, handoffShare), maxHandoff), piece: share(room, targetShare),
 	}
 	if trigger == session.ByPerson { // who asks for it wants more than what must be
 		q.keep = min(q.keep, prompt.TalkTokens(a.state)/4)
@@ -158,7 +166,7 @@ func (a *Agent) squeeze(trigger, hint string, before int) squeeze {
 // results are cut. It reports whether anything was freed; if not, only what asking
 // the model cost is recorded.
 func (a *Agent) compact(ctx context.Context, q squeeze) (bool, error) {
-	b := event.Compacted{Trigger: q.trigger, Hint: q.hint, Through: a.state.Through(), Before: q.before}
+	b := event.Compacted{Trigger: q.trigger, Hint: q.hint, Through: a.state.Through(), Before: q.before, Room: q.room}
 	var found []event.Constrained
 	rough := b
 	rough.Pruned = a.prune(a.state, q, 0, imagined)
@@ -166,8 +174,9 @@ func (a *Agent) compact(ctx context.Context, q squeeze) (bool, error) {
 	if q.trigger == session.ByPerson || rough.After > q.target {
 		if through := prompt.Keep(next, q.keep); through > b.Through {
 			j, err := a.takeNotes(ctx, q, through)
-			if err != nil {
-				return false, err
+			if err != nil { // what was answered until then is paid all the same
+				given := event.Compacted{Trigger: q.trigger, Hint: q.hint, Usage: j.usage, Cost: j.cost, Before: q.before, Room: q.room}
+				return false, errors.Join(err, a.paid(given, "it was given up: "+err.Error()))
 			}
 			b.Through, b.Notes, b.By, b.Refused, b.Usage, b.Cost = through, j.notes, j.by, j.refused, j.usage, j.cost
 			found = j.found
@@ -181,24 +190,24 @@ func (a *Agent) compact(ctx context.Context, q squeeze) (bool, error) {
 		a.after(&b)
 	}
 	if b.After >= q.before {
-		return false, a.paid(b)
+		return false, a.paid(event.Compacted{
+			Trigger: b.Trigger, Hint: b.Hint, Refused: b.Refused, Usage: b.Usage, Cost: b.Cost, Before: b.Before, After: b.Before, Room: b.Room,
+		}, "it freed nothing")
 	}
-	if err := a.record(b); err != nil {
+	if err := a.record(append(a.proposed(found), b)...); err != nil { // after a crash between them the words are still in the talk
 		return false, err
 	}
 	a.output = 0
-	return true, a.propose(found)
+	return true, nil
 }
 
-// paid records what asking the model cost where nothing came of it.
-func (a *Agent) paid(b event.Compacted) error {
+// paid records what asking the model cost where nothing came of it, and why.
+func (a *Agent) paid(b event.Compacted, why string) error {
 	if b.Usage == (model.Usage{}) && b.Cost == 0 {
 		return nil
 	}
-	return a.record(event.Compacted{
-		Through: a.state.Through(), Trigger: b.Trigger, Hint: b.Hint, Refused: append(b.Refused, "it freed nothing"),
-		Usage: b.Usage, Cost: b.Cost, Before: b.Before, After: b.Before,
-	})
+	b.Through, b.Refused = a.state.Through(), append(b.Refused, why)
+	return a.record(b)
 }
 
 // imagined stores nothing: it is for finding out what storing would come to.

@@ -98,12 +98,20 @@ type long struct {
 
 func newLong(t *testing.T, m *small, window int, change func(*agent.Options)) *long {
 	t.Helper()
+	l := &long{small: m, t: t, state: new(session.State)}
+	l.open(window, change)
+	return l
+}
+
+// open opens the session as it stands in l.state.
+func (l *long) open(window int, change func(*agent.Options)) {
+	t, m := l.t, l.small
+	t.Helper()
 	j, err := journal.Open(t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { j.Close() })
-	l := &long{small: m, t: t, state: new(session.State)}
 	o := agent.Options{
 		Journal: j, Provider: m, Model: model.Info{Name: "small", Window: window, MaxOutput: window / 8, Known: window > 0},
 		Tools: []tool.Tool{act("Look", effect.Read, func(_ context.Context, on string, _ tool.Env) (tool.Result, error) {
@@ -122,7 +130,6 @@ func newLong(t *testing.T, m *small, window int, change func(*agent.Options)) *l
 	if l.Agent, err = agent.Open(t.Context(), l.state, o); err != nil {
 		t.Fatal(err)
 	}
-	return l
 }
 
 func (l *long) turn(text string) error { return l.Turn(l.t.Context(), agent.Input{Text: text}) }

@@ -99,9 +99,9 @@ func (a *Agent) lift(id string) error {
 	return a.record(lifted)
 }
 
-// propose records the constraints that a model heard in the person's words and that
+// proposed returns the constraints that a model heard in the person's words and that
 // no pattern found. What they did not say is none.
-func (a *Agent) propose(found []event.Constrained) error {
+func (a *Agent) proposed(found []event.Constrained) []event.Body {
 	var bodies []event.Body
 	for _, f := range found {
 		k, err := constraint.FromProposal(f.Words, a.said(f.Seq))
@@ -112,7 +112,7 @@ func (a *Agent) propose(found []event.Constrained) error {
 			ID: a.state.NextConstraint(len(bodies)), Words: k.Words, Seq: f.Seq, Bans: k.Bans, By: f.By,
 		})
 	}
-	return a.record(bodies...)
+	return bodies
 }
 
 // said returns what the person said in event seq, as far as it is kept.

@@ -29,6 +29,7 @@ type narrow struct {
 	words  string
 	usage  func(chars int) model.Usage
 	calls  int
+	busy   bool // it answers nobody
 
 	mu      sync.Mutex
 	took    int // requests
@@ -39,6 +40,10 @@ type narrow struct {
 func (s *narrow) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.busy {
+		w.WriteHeader(529)
+		return
+	}
 	body, err := io.ReadAll(r.Body)
 	var c modeltest.Conversation
 	if err == nil {

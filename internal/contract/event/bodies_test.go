@@ -66,7 +66,7 @@ func bodies() []Body {
 		Quarantined{Seq: 6, Part: 2, Media: true, Reason: "image cannot be decoded"},
 		Switched{To: "openai/gpt-5.5", Why: "overloaded"},
 		Compacted{
-			Through: 40, Trigger: "person", Hint: "the tests", By: "rehearsed", Handoff: "Goal: mend it", Whole: "artifact:ab", Before: 9000, After: 1200,
+			Through: 40, Trigger: "person", Hint: "the tests", By: "rehearsed", Handoff: "Goal: mend it", Whole: "artifact:ab", Before: 9000, After: 1200, Room: 160_000,
 			Refused: []string{"there is no call c99"}, Usage: model.Usage{Input: 1, Cached: 2, CacheWrite: 3, Output: 4, Reasoning: 5, Estimated: true}, Cost: 123,
 			Notes:  []Note{{ID: "n1", Kind: "decision", Text: "no cache", Status: "rejected", Evidence: []string{"c7"}, Files: []string{"a/b.go"}, Error: "nonzero_exit: 1", Bans: []tool.Ban{{Rule: "Bash(npm install **)", Except: "npm install", Effect: effect.Network, Removes: true, Text: "redis", Call: "5e1f", Ask: true}}}},
 			Pruned: []Pruned{{Call: "c9", Text: "[the same as the result of c12]", Args: json.RawMessage(`{"path":"a"}`), Why: "repeated"}},

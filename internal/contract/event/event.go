@@ -175,6 +175,7 @@ type (
 		Pruned  []Pruned    `json:"pruned,omitempty"`  // calls that stay, shorter
 		Before  int         `json:"before,omitempty"`  // estimated tokens of the next request without this ...
 		After   int         `json:"after,omitempty"`   // ... and with it
+		Room    int         `json:"room,omitempty"`    // tokens of input that the model took, as far as was known; 0 if nothing was
 	}
 
 	// A Note is one judgement on a stretch of a session, made once and never
@@ -257,6 +258,10 @@ func (Switched) Waits() bool    { return true }
 func (Compacted) Waits() bool   { return false }
 func (Stopped) Waits() bool     { return false }
 func (Opaque) Waits() bool      { return false }
+
+// GivenUp reports whether c only says what was paid for a compaction that was not
+// made: nobody knows what it would have come to.
+func (c Compacted) GivenUp() bool { return c.After == 0 && c.Handoff == "" && len(c.Pruned) == 0 }
 
 // ByPerson is the By of a Decided that a person gave.
 const ByPerson = "person"

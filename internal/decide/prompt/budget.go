@@ -102,7 +102,7 @@ func free(s *session.State, m model.Info) int {
 		used = headTokens
 	}
 	limit := Limit(m)
-	if c := s.Ceiling() * 9 / 10; c > 0 { // what the model once found too long
+	if c := s.Ceiling(m.Name) * 9 / 10; c > 0 { // what the model once found too long
 		limit = min(limit, c)
 	}
 	return max(0, limit-used-s.Calibrated(m.Name, news))

@@ -165,9 +165,6 @@ func (s *State) apply(e event.Event) {
 	s.facts.learn(s, e)
 	switch b := e.Body.(type) {
 	case event.Opened:
-		if b.Model != s.opened.Model {
-			s.past.Ceiling = 0
-		}
 		s.opened = b
 		if s.turn.Early {
 			s.turn = Turn{Open: true, Began: e.Time}
@@ -208,8 +205,6 @@ func (s *State) apply(e event.Event) {
 		s.lighten(b)
 	case event.Quarantined:
 		put(&s.out, part{b.Seq, b.Part, b.Media}, true)
-	case event.Switched:
-		s.past.Ceiling = 0
 	case event.Stopped:
 		s.turn.Open = false
 		s.turn.Early = early(b.Reason)

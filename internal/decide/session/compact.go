@@ -17,8 +17,10 @@ type past struct {
 	Replies int          `json:"replies,omitempty"` // that were in the talk
 	Seq     int64        `json:"seq,omitempty"`     // of the newest compaction ...
 	After   int          `json:"after,omitempty"`   // ... what it came to, in tokens ...
+	Room    int          `json:"room,omitempty"`    // ... what its model took ...
 	Steps   int          `json:"steps,omitempty"`   // ... and the replies since
-	Ceiling int          `json:"ceiling,omitempty"` // the least that the model found too long, in tokens; 0 if nothing yet
+
+	Ceilings map[string]int `json:"ceilings,omitempty"` // by model the least that it found too long, in tokens
 }
 
 // Handoff returns what the last compaction keeps of all that is not in the talk
@@ -39,18 +41,24 @@ func (s *State) NextNote(i int) string { return fmt.Sprintf("n%d", len(s.past.No
 // Before returns how many replies are not in the talk any more.
 func (s *State) Before() int { return s.past.Replies }
 
-// Compacted returns what the newest compaction came to, in tokens of the next
-// request, and how many replies came since; both are 0 if there was none.
-func (s *State) Compacted() (after, steps int) {
-	if s.past.Seq == 0 {
-		return 0, 0
-	}
-	return s.past.After, s.past.Steps
+// A Compaction is what the newest one came to: the zero one is none.
+type Compaction struct {
+	After int // tokens of the next request
+	Room  int // that its model took; 0 if nobody knew
+	Steps int // replies since
 }
 
-// Ceiling returns the least, in estimated tokens, that the model has found too
-// long; 0 if nothing yet.
-func (s *State) Ceiling() int { return s.past.Ceiling }
+// Compacted returns the newest compaction.
+func (s *State) Compacted() Compaction {
+	if s.past.Seq == 0 {
+		return Compaction{}
+	}
+	return Compaction{s.past.After, s.past.Room, s.past.Steps}
+}
+
+// Ceiling returns the least, in estimated tokens, that the named model has found
+// too long; 0 if nothing yet.
+func (s *State) Ceiling(name string) int { return s.past.Ceilings[name] }
 
 // Facts returns what the log proves. The caller must not change it.
 func (s *State) Facts() *Facts { return &s.facts }
@@ -62,6 +70,7 @@ func (s *State) Compact(b event.Compacted) *State {
 	next.seen, next.roots = maps.Clone(s.seen), maps.Clone(s.roots)
 	next.talk = slices.Clone(s.talk)
 	next.past.Notes = slices.Clip(s.past.Notes)
+	next.past.Ceilings = maps.Clone(s.past.Ceilings)
 	next.facts = s.facts.clone()
 	next.calls = make(map[string]*call, len(s.calls))
 	for id, c := range s.calls {
@@ -97,9 +106,13 @@ func (s *State) applyCompacted(seq int64, b event.Compacted) {
 	}
 	s.past.Notes = append(s.past.Notes, b.Notes...)
 	s.ledger.learn(b.Notes)
-	s.past.Seq, s.past.After, s.past.Steps = seq, b.After, 0
-	if b.Trigger == ByOverflow && (s.past.Ceiling == 0 || b.Before < s.past.Ceiling) {
-		s.past.Ceiling = b.Before
+	if !b.GivenUp() {
+		s.past.Seq, s.past.After, s.past.Room, s.past.Steps = seq, b.After, b.Room, 0
+	}
+	if found := s.load.Model; b.Trigger == ByOverflow {
+		if c := s.past.Ceilings[found]; c == 0 || b.Before < c {
+			put(&s.past.Ceilings, found, b.Before)
+		}
 	}
 	s.turn.Usage = s.turn.Usage.Plus(b.Usage)
 	s.turn.Cost += b.Cost

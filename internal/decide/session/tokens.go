@@ -55,7 +55,11 @@ func (s *State) applySent(b event.Sent) {
 }
 
 // lighten forgets the request that a compaction took the place of.
-func (s *State) lighten(b event.Compacted) { s.load = load{Beside: max(b.After, 0), Heard: true} }
+func (s *State) lighten(b event.Compacted) {
+	if !b.GivenUp() {
+		s.load = load{Beside: max(b.After, 0), Heard: true}
+	}
+}
 
 // calibrate learns from the report on the newest request. What was estimated, or
 // is missing, teaches nothing.

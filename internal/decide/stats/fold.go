@@ -45,7 +45,9 @@ func (f *Fold) Add(e event.Event) {
 	case event.Switched:
 		f.stats.Switched++
 	case event.Compacted:
-		f.stats.Compactions++
+		if !b.GivenUp() {
+			f.stats.Compactions++
+		}
 	case event.Stopped:
 		if f.running {
 			f.running, f.end = false, b.Reason

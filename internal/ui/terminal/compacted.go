@@ -9,6 +9,9 @@ import (
 // compacted says in a line what a compaction came to.
 func compacted(b event.Compacted) string {
 	text := fmt.Sprintf("compacted: about %s tokens", between(b.Before, b.After))
+	if b.GivenUp() {
+		return "not compacted: what was asked of the model until then counts"
+	}
 	if b.After >= b.Before {
 		return "not compacted: it would have freed nothing"
 	}
