@@ -111,7 +111,7 @@ func (p place) open(ctx context.Context, o options) (r *running, err error) {
 			}
 			return agent.Aftermath(snapshots.After(call))
 		},
-		News: func() string { return toolbox.News(host) },
+		News: func() (string, []string) { return toolbox.News(host) },
 		Observe: func(s agent.Signal) {
 			recorded, ok := s.(agent.Recorded)
 			if !ok {

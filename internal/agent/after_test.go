@@ -126,7 +126,7 @@ func TestR131_NewsComeWithTheNextResult(t *testing.T) {
 			act("Run", effect.Write, ok), act("Look", effect.Read, ok), act("Fail", effect.Write, fails(tool.IO)),
 		},
 		change: func(o *agent.Options) {
-			o.News = func() (next string) { next, news = news[0], news[1:]; return next }
+			o.News = func() (next string, _ []string) { next, news = news[0], news[1:]; return next, nil }
 		},
 	})
 	if err := r.turn(t.Context()); err != nil {

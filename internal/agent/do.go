@@ -223,7 +223,8 @@ func (a *Agent) told(result tool.Result) tool.Result {
 	if a.News == nil {
 		return result
 	}
-	if news := a.News(); news != "" {
+	news, ended := a.News()
+	if result.Ended = ended; news != "" {
 		result.Text = strings.TrimSuffix(result.Text, "\n") + "\n[" + news + "]"
 	}
 	return result

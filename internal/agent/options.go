@@ -46,7 +46,7 @@ type Options struct {
 	Ask     func(ctx context.Context, schema json.RawMessage, text string) (json.RawMessage, error) // lets a running call ask a person for an answer of that shape
 	Before  func(ctx context.Context, call string, e effect.Set) error                              // after Started, before Do
 	After   func(call string, e effect.Set) Aftermath                                               // after Do, or when a crash is recovered from: what else the call changed
-	News    func() string                                                                           // what has happened beside the calls since it was last asked, "" if nothing: told with the next result
+	News    func() (text string, ended []string)                                                    // what has happened beside the calls since it was last asked, "" if nothing, and which commands in the background have ended: told with the next result
 	Keep    func(seq int64, state []byte)                                                           // caches the state, from time to time
 	Observe func(Signal)                                                                            // in order, from one goroutine at a time; must not block
 }

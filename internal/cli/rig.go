@@ -320,7 +320,7 @@ func (s System) agentOptions(r *rig, o openOptions, p model.Provider, tools []to
 		Limits: r.settings.Limits, Breaker: r.settings.Breaker, CompactAt: r.settings.CompactAt, Output: r.settings.Output,
 		Rules:   r.rules,
 		Observe: r.observer(s, o),
-		News:    func() string { return toolbox.News(r.host) },
+		News:    func() (string, []string) { return toolbox.News(r.host) },
 	}
 	if r.settings.Recall {
 		recaller := &repo.Recaller{Workspace: r.workspace, Withheld: func(path string) bool { return r.withheld(".", path) }}

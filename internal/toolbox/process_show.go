@@ -53,18 +53,18 @@ func (f processFact) how() string {
 	return fmt.Sprintf("has ended with exit status %d", *f.Code)
 }
 
-// News says which commands in the background of h have ended since it was last
-// asked, unless a call has shown that; "" if none has.
-func News(h *process.Host) string {
+// News says, and names, which commands in the background of h have ended since it
+// was last asked, unless a call has shown that; "" if none has.
+func News(h *process.Host) (text string, ended []string) {
 	var all []string
 	for _, p := range h.Ended() {
 		f := factOf(p)
-		all = append(all, fmt.Sprintf("%s %s: %s", f.Name, f.how(), f.Command))
+		all, ended = append(all, fmt.Sprintf("%s %s: %s", f.Name, f.how(), f.Command)), append(ended, f.Name)
 	}
 	if len(all) == 0 {
-		return ""
+		return "", nil
 	}
-	return "in the background, " + strings.Join(all, "; ")
+	return "in the background, " + strings.Join(all, "; "), ended
 }
 
 func (all *processes) list(ctx context.Context, _ tool.Env) (tool.Result, error) {

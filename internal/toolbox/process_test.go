@@ -135,7 +135,7 @@ func TestR131_WhatEndedIsToldOnce(t *testing.T) {
 	for _, script := range []string{"read -r x; exit 5", "read -r x; kill -9 $$", "read -r x"} {
 		b.do(b.bash, bashArgs{Command: script, Background: true})
 	}
-	if news := News(b.host); news != "" {
+	if news, ended := News(b.host); news != "" || ended != nil {
 		t.Errorf("all of them run: %s", news)
 	}
 	for _, p := range b.host.Processes() {
@@ -146,10 +146,10 @@ func TestR131_WhatEndedIsToldOnce(t *testing.T) {
 	}
 	b.ask(processArgs{Do: "read", Name: "c3"}) // so that it is known
 	const want = "in the background, c1 has ended with exit status 5: read -r x; exit 5; c2 was ended by SIGKILL: read -r x; kill -9 $$"
-	if news := News(b.host); news != want {
+	if news, ended := News(b.host); news != want || strings.Join(ended, " ") != "c1 c2" {
 		t.Errorf("got %q, want %q", news, want)
 	}
-	if news := News(b.host); news != "" {
+	if news, ended := News(b.host); news != "" || ended != nil {
 		t.Errorf("told twice: %s", news)
 	}
 }

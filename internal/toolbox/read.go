@@ -133,6 +133,9 @@ func readingArtifact(args readArgs, in tool.Input) *tool.Action {
 			if err != nil {
 				return tool.Result{}, &tool.Failure{Kind: tool.IO, Message: fmt.Sprintf("read %s: %v", args.Path, err), Retry: true}
 			}
+			if isImage(b) && len(b) <= maxImage {
+				return pictureAgain(args.Path, b)
+			}
 			text := strings.ReplaceAll(strings.ToValidUTF8(string(b), "\uFFFD"), "\x00", "\uFFFD")
 			return excerpt(args, text, readData{Path: args.Path, Size: int64(len(b))})
 		},

@@ -30,7 +30,7 @@ type imageData struct {
 	Width    int    `json:"width"`
 	Height   int    `json:"height"`
 	Size     int64  `json:"size"`
-	Modified int64  `json:"mtime_ms"`
+	Modified int64  `json:"mtime_ms,omitempty"` // of an artifact there is none
 	Digest   string `json:"digest"`
 }
 
@@ -56,27 +56,13 @@ func picture(ctx context.Context, f *workspace.Raw, env tool.Env) (tool.Result, 
 	if err != nil {
 		return tool.Result{}, &tool.Failure{Kind: tool.IO, Message: fmt.Sprintf("read %s: %v", f.Path, err), Retry: true}
 	}
-	c, format, err := image.DecodeConfig(bytes.NewReader(raw))
-	if err == nil && (c.Width > maxSide || c.Height > maxSide) {
-		return tool.Result{}, tooMuch("read %s: an image of %d by %d pixels, of which a model can be sent %d by %d",
-			f.Path, c.Width, c.Height, maxSide, maxSide)
-	}
-	if err == nil {
-		_, _, err = image.Decode(bytes.NewReader(raw))
-	}
+	d, err := examined(f.Path, raw)
 	if err != nil {
-		return tool.Result{}, &tool.Failure{
-			Kind: tool.Binary, Message: fmt.Sprintf("read %s: an image that does not decode: %v", f.Path, err),
-			Hint: "it is damaged or cut: find out where it comes from",
-		}
+		return tool.Result{}, err
 	}
-	d := imageData{
-		Path: f.Path, Type: "image/" + format, Width: c.Width, Height: c.Height,
-		Size: int64(len(raw)), Modified: f.ModTime.UnixMilli(), Digest: edit.Digest(raw),
-	}
+	d.Modified = f.ModTime.UnixMilli()
 	r := tool.Result{
-		Status: tool.Success, Data: data(d), Seen: map[string]string{f.Path: d.Digest},
-		Text: fmt.Sprintf("%s is an image (%s, %d by %d pixels, %d bytes)", d.Path, d.Type, d.Width, d.Height, d.Size),
+		Status: tool.Success, Data: data(d), Seen: map[string]string{f.Path: d.Digest}, Text: d.line(),
 	}
 	if env.Spill == nil {
 		return r, nil
@@ -87,6 +73,43 @@ func picture(ctx context.Context, f *workspace.Raw, env tool.Env) (tool.Result, 
 	}
 	r.Media = []tool.Artifact{{Handle: handle, Type: d.Type, Bytes: d.Size}}
 	return r, nil
+}
+
+// pictureAgain is the result of reading an image that is an artifact already.
+func pictureAgain(handle string, raw []byte) (tool.Result, error) {
+	d, err := examined(handle, raw)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return tool.Result{
+		Status: tool.Success, Data: data(d), Text: d.line(),
+		Media: []tool.Artifact{{Handle: handle, Type: d.Type, Bytes: d.Size}},
+	}, nil
+}
+
+// examined returns what an image is, or why it is not to be sent to a model.
+func examined(name string, raw []byte) (imageData, error) {
+	c, format, err := image.DecodeConfig(bytes.NewReader(raw))
+	if err == nil && (c.Width > maxSide || c.Height > maxSide) {
+		return imageData{}, tooMuch("read %s: an image of %d by %d pixels, of which a model can be sent %d by %d",
+			name, c.Width, c.Height, maxSide, maxSide)
+	}
+	if err == nil {
+		_, _, err = image.Decode(bytes.NewReader(raw))
+	}
+	if err != nil {
+		return imageData{}, &tool.Failure{
+			Kind: tool.Binary, Message: fmt.Sprintf("read %s: an image that does not decode: %v", name, err),
+			Hint: "it is damaged or cut: find out where it comes from",
+		}
+	}
+	return imageData{
+		Path: name, Type: "image/" + format, Width: c.Width, Height: c.Height, Size: int64(len(raw)), Digest: edit.Digest(raw),
+	}, nil
+}
+
+func (d imageData) line() string {
+	return fmt.Sprintf("%s is an image (%s, %d by %d pixels, %d bytes)", d.Path, d.Type, d.Width, d.Height, d.Size)
 }
 
 // spilled stores an artifact and returns its handle.

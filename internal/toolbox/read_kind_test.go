@@ -166,3 +166,33 @@ func TestR089_ImagesThatAreImagesAreMedia(t *testing.T) {
 		}
 	}
 }
+
+// TestR250_AnImageIsReadBackFromItsArtifact: what a compaction took out of the talk
+// is shown again by its handle. One that is damaged is none.
+func TestR250_AnImageIsReadBackFromItsArtifact(t *testing.T) {
+	picture := written(t, func(w io.Writer) error {
+		return png.Encode(w, image.NewPaletted(image.Rect(0, 0, 7, 5), color.Palette{color.Black, color.White}))
+	})
+	d := newDesk(t, nil)
+	read := func(content string) (tool.Result, error) {
+		a, err := d.tools["Read"].Prepare(t.Context(), tool.Input{
+			Args: []byte(`{"path":"artifact:ab12"}`),
+			Open: func(string) (io.ReadSeekCloser, error) { return artifact{bytes.NewReader([]byte(content))}, nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Do(t.Context(), tool.Env{})
+	}
+	r, err := read(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []tool.Artifact{{Handle: "artifact:ab12", Type: "image/png", Bytes: int64(len(picture))}}
+	if diff := cmp.Diff(want, r.Media); diff != "" || len(r.Seen) > 0 || !strings.Contains(r.Text, "7 by 5 pixels") {
+		t.Errorf("%q, seen %v, media (-want +got):\n%s", r.Text, r.Seen, diff)
+	}
+	if r, err := read(picture[:len(picture)-20]); err == nil {
+		t.Errorf("a damaged one is %+v", r)
+	}
+}

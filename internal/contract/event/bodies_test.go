@@ -58,7 +58,7 @@ func bodies() []Body {
 		Finished{Call: "c7", Result: tool.Result{
 			Status: tool.Error, Text: "edit a/b.go: it changed", Data: json.RawMessage(`{"lines":3}`), Failure: &failure,
 			Seen: map[string]string{"a/b.go": "aa"}, Edits: []edit.Intent{intent}, Artifacts: []tool.Artifact{image},
-			Media: []tool.Artifact{image}, Todo: []tool.Todo{{Text: "mend it", State: "active"}}, Confined: "none",
+			Media: []tool.Artifact{image}, Todo: []tool.Todo{{Text: "mend it", State: "active"}}, Ended: []string{"c5"}, Confined: "none",
 			Metrics: &tool.Metrics{Milliseconds: 13, OutputBytes: 23},
 		}},
 		Settled{Call: "c7", As: "done", By: ByPerson, Note: "I looked"},

@@ -18,6 +18,7 @@ type Result struct {
 	Artifacts []Artifact        `json:"artifacts,omitempty"`
 	Media     []Artifact        `json:"media,omitempty"`    // images for the model
 	Todo      []Todo            `json:"todo,omitempty"`     // the list as it stands now
+	Ended     []string          `json:"ended,omitempty"`    // commands in the background, by name, that have ended meanwhile
 	Confined  string            `json:"confined,omitempty"` // what held it while it ran
 	Metrics   *Metrics          `json:"metrics,omitempty"`
 }

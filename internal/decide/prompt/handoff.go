@@ -48,7 +48,7 @@ func Handoff(s *session.State, through int64, hint string, room int) []*model.Re
 	room = max(room-tool.EstimateTokens(handoffSystem)-tool.EstimateTokens(hint)-200, 500)
 	var pieces []string
 	for shrink := 1; ; shrink *= 2 {
-		if pieces = cutUp(stretch(s, through), room, shrink); len(pieces) <= maxPieces || shrink > 64 {
+		if pieces = cutUp(s, stretch(s, through), room, shrink); len(pieces) <= maxPieces || shrink > 64 {
 			break
 		}
 	}
@@ -83,11 +83,11 @@ func stretch(s *session.State, through int64) []session.Exchange {
 
 // cutUp quotes talk in pieces of at most room tokens; an exchange is never
 // divided. Everything but a person's words is quoted shorter by shrink.
-func cutUp(talk []session.Exchange, room, shrink int) (pieces []string) {
+func cutUp(s *session.State, talk []session.Exchange, room, shrink int) (pieces []string) {
 	var b strings.Builder
 	size := 0
 	for _, x := range talk {
-		text := quote(x, shrink)
+		text := quote(s, x, shrink)
 		n := tool.EstimateTokens(text)
 		if n > room { // one giant
 			text = excerptOf(text, room, "")
@@ -107,15 +107,23 @@ func cutUp(talk []session.Exchange, room, shrink int) (pieces []string) {
 	return pieces
 }
 
-// quote writes an exchange as a record: nothing in it can pass for the frame.
-func quote(x session.Exchange, shrink int) string {
+// quote writes an exchange as a record: nothing in it can pass for the frame. What
+// a model's API does not take is not in it.
+func quote(s *session.State, x session.Exchange, shrink int) string {
 	var b strings.Builder
 	who := "program"
 	if x.Asked {
 		who = "person"
 	}
 	n := 0
-	for _, p := range x.Message.Parts {
+	for i, p := range x.Message.Parts {
+		if s.Quarantined(x.Message.Seq, i) {
+			if c, ok := p.(model.Call); ok {
+				fmt.Fprintf(&b, "call %s %s: [it is left out, and so is its result: the model's API refuses it]\n", c.ID, c.Tool)
+				n++
+			}
+			continue
+		}
 		switch p := p.(type) {
 		case model.Text:
 			most := quotedWords

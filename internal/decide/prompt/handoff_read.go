@@ -62,7 +62,7 @@ func ReadHandoff(s *session.State, through int64, reply model.Reply) Reading {
 	}
 	read := reader{state: s, talk: stretch(s, through), calls: make(map[string]judged)}
 	for _, x := range read.talk {
-		read.source += quote(x, 1)
+		read.source += quote(s, x, 1)
 	}
 	read.source = oneLine(read.source + s.Handoff())
 	for _, x := range read.talk {

@@ -150,6 +150,9 @@ func collect(s *session.State) (entries []entry) {
 	for _, c := range s.Unsettled() {
 		add(ofOpen, always, "call %s (%s) was cut off: whether it happened is unknown", c.Plan.Call.ID, clipped(oneLine(c.Plan.Summary), 100))
 	}
+	for _, t := range f.Waiting.All {
+		add(ofOpen, always, "%s went on in the background, and nothing says that it has ended (see Process): %s", t.Call, t.What)
+	}
 	files(s, add)
 	for _, a := range f.Artifacts.All {
 		add(ofArtifacts, seldom, "%s: %s (%d bytes, %s)", a.Handle, a.What, a.Bytes, a.Call)
@@ -310,10 +313,14 @@ func noteText(n event.Note) string {
 }
 
 func said(w session.Said) string {
+	text := w.Text
 	if w.Cut > 0 {
-		return fmt.Sprintf("%s [... %d bytes more]", w.Text, w.Cut)
+		text += fmt.Sprintf(" [... %d bytes more]", w.Cut)
 	}
-	return w.Text
+	if len(w.Media) > 0 {
+		text += " [with an image: " + strings.Join(w.Media, ", ") + "]"
+	}
+	return text
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

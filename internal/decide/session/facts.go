@@ -26,6 +26,7 @@ type Facts struct {
 	Commits   List[Made] `json:"commits"`
 	Runs      List[Run]  `json:"runs"`     // of tests and builds, by command, the newest last
 	Failures  List[Fail] `json:"failures"` // calls that failed, by signature, the newest last
+	Waiting   List[Task] `json:"waiting"`  // commands in the background that nothing says have ended
 	Denials   List[Fail] `json:"denials"`  // calls that were not let run, likewise
 	Artifacts List[Kept] `json:"artifacts"`
 	Reread    List[Lost] `json:"reread"` // files that the model knew before a compaction, and not now
@@ -42,6 +43,8 @@ type Said struct {
 	Seq  int64  `json:"seq"`
 	Text string `json:"text"`          // the words themselves, at most maxSaid bytes of them
 	Cut  int    `json:"cut,omitempty"` // bytes at their end that are not in Text
+
+	Media []string `json:"media,omitempty"` // handles of what was shown with them
 }
 
 // A File is one that calls changed.
@@ -87,6 +90,13 @@ type Fail struct {
 	Call      string    `json:"call"` // the newest
 }
 
+// A Task is a command that went on in the background of the process which is
+// recorded last: its successor ends what was left.
+type Task struct {
+	Call string `json:"call"` // that started it, which is its name
+	What string `json:"what"`
+}
+
 // Kept is an artifact that a result names.
 type Kept struct {
 	Handle string `json:"handle"`
@@ -110,6 +120,7 @@ const (
 	maxFiles     = 500
 	maxCommits   = 100
 	maxRuns      = 40
+	maxTasks     = 40
 	maxFailing   = 10 // cases of a run
 	maxFails     = 150
 	maxArtifacts = 150
@@ -124,11 +135,13 @@ func (f *Facts) learn(s *State, e event.Event) {
 	}
 	f.Ended = e.Time
 	switch b := e.Body.(type) {
+	case event.Opened:
+		f.Waiting = List[Task]{}
 	case event.Asked:
 		if !s.turn.Open {
 			f.Turns++
 		}
-		f.said(Said{Seq: e.Seq, Text: b.Text})
+		f.said(Said{Seq: e.Seq, Text: b.Text, Media: b.Media})
 	case event.Replied:
 		f.Steps++
 		if text := b.Message.Text(); text != "" && len(b.Message.Calls()) == 0 {
@@ -138,6 +151,8 @@ func (f *Facts) learn(s *State, e event.Event) {
 		}
 	case event.Finished:
 		f.finished(s.calls[b.Call], b)
+	case event.Quarantined: // told in other words it would be refused again
+		f.Answers.take(func(a Said) bool { return a.Seq == b.Seq })
 	}
 }
 
@@ -181,6 +196,7 @@ func (f *Facts) finished(c *call, b event.Finished) {
 	for _, made := range committed(c, b) {
 		f.Commits.add(made, maxCommits)
 	}
+	f.background(c, b)
 	f.failed(c, b)
 }
 

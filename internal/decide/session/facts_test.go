@@ -28,6 +28,7 @@ func slowFacts(events []event.Event) Facts {
 		switch b := e.Body.(type) {
 		case event.Opened:
 			open = open || f.Turns > 0 && slowEarly(events, e.Seq)
+			f.Waiting.All = nil
 		case event.Asked:
 			if !open {
 				f.Turns++
@@ -51,6 +52,7 @@ func slowFacts(events []event.Event) Facts {
 		case event.Finished:
 			f.Calls++
 			slowFinished(&f, calls[b.Call], by[b.Call], b)
+			f.Waiting.All = slowWaiting(f.Waiting.All, calls[b.Call], b)
 		}
 	}
 	if n := len(f.Answers.All) - maxAnswers; n > 0 {
@@ -62,6 +64,20 @@ func slowFacts(events []event.Event) Facts {
 	f.Failures.All = newestOf(f.Failures.All, func(x Fail) string { return x.Signature })
 	f.Denials.All = newestOf(f.Denials.All, func(x Fail) string { return x.Signature })
 	return f
+}
+
+// slowWaiting is the list of commands in the background after b.
+func slowWaiting(list []Task, p tool.Plan, b event.Finished) (after []Task) {
+	says := string(b.Result.Data)
+	for _, t := range list {
+		if !strings.Contains(says, fmt.Sprintf(`"name":%q,"running":false`, t.Call)) && !slices.Contains(b.Result.Ended, t.Call) {
+			after = append(after, t)
+		}
+	}
+	if strings.Contains(says, fmt.Sprintf(`"background":%q`, b.Call)) {
+		after = append(after, Task{Call: b.Call, What: what(&call{Plan: p})})
+	}
+	return after
 }
 
 // slowEarly reports whether the turn before event seq was stopped early.
@@ -152,7 +168,8 @@ func work(rng *rand.Rand, s *State) (bodies []event.Body) {
 	p := plan(id, c, effect.Git)
 	bodies = append(bodies, event.Planned{Plan: p})
 	r := tool.Result{Status: tool.Success, Text: fmt.Sprintf("[main abc%04d] subject %d\n", rng.IntN(9), rng.IntN(9))}
-	switch rng.IntN(7) {
+	earlier := fmt.Sprint("c", 1+rng.IntN(callNumber(id)))
+	switch rng.IntN(11) {
 	case 0:
 		r = failed([]tool.Kind{tool.NoMatch, tool.NonzeroExit, tool.Cancelled}[rng.IntN(3)])
 	case 1:
@@ -166,6 +183,12 @@ func work(rng *rand.Rand, s *State) (bodies []event.Body) {
 	case 5:
 		bodies = append(bodies, event.Decided{Call: id, Plan: p.Digest(), Verdict: "deny", By: "Bash(x)"})
 		r = failed(tool.Denied)
+	case 6, 7:
+		r.Data = json.RawMessage(fmt.Sprintf(`{"exit_code":null,"background":%q}`, []string{id, earlier}[rng.IntN(4)/3])) // only its own name is one
+	case 8:
+		r.Data = json.RawMessage(fmt.Sprintf(`{"processes":[{"name":"c1","running":true},{"name":%q,"running":false}]}`, earlier))
+	case 9:
+		r.Data, r.Ended = json.RawMessage(fmt.Sprintf(`{"name":%q,"running":true}`, id)), []string{earlier, "c2"}
 	}
 	r.Seen = map[string]string{fmt.Sprint(rng.IntN(4)): "d"}
 	return append(bodies, finished(id, r))
