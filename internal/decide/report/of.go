@@ -33,7 +33,9 @@ func (l *Log) Of(turn int, images Images) Report {
 		r.Constraints = append(r.Constraints, Constraint{b.ID, b.Words, len(stops) > 0, stops})
 	}
 	for _, s := range steps {
-		r.ran = r.ran || !s.looks && s.turn > 0 && s.call.Tool != "Todo"
+		if !s.looks && s.turn > 0 && s.call.Tool != "Todo" {
+			r.ran, r.last = true, s.what
+		}
 		if s.bare != "" {
 			r.Uncovered = append(r.Uncovered, s.call.ID+": "+s.bare)
 		}

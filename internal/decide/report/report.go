@@ -28,7 +28,8 @@ type Report struct {
 	Answer      string       `json:"answer,omitempty"`   // the model's own words, which nothing here vouches for
 	Findings    []string     `json:"findings,omitempty"` // what verification found: a reason for exit status 6 each
 
-	ran bool // a call that does more than look
+	ran  bool   // a call that does more than look
+	last string // what the newest call that does is about: the What of an Open
 }
 
 // A Change is what calls made of one file.
