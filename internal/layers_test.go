@@ -39,6 +39,7 @@ decide/loop:       contract decide/session
 decide/prompt:     contract decide/loop decide/mention decide/policy decide/session decide/task
 decide/undo:       contract decide/session
 decide/stats:      contract decide/undo
+decide/uptake:     contract
 decide/report:     contract decide/mention decide/session decide/task
 decide/secret:
 agent:             contract decide

@@ -86,6 +86,9 @@ func (a *Agent) noTool(name string) *tool.Failure {
 // the model is told that it is guessing.
 const guesses = 3
 
+// insteadOfGuessing ends what it is told then.
+const insteadOfGuessing = "look at what is there before the next call, or report what you tried"
+
 // counselled tells the model of a call that failed by its arguments once more how
 // often calls of that tool have in a row.
 func (a *Agent) counselled(c tool.Call, r tool.Result) tool.Result {
@@ -93,11 +96,11 @@ func (a *Agent) counselled(c tool.Call, r tool.Result) tool.Result {
 		return r
 	}
 	n := a.state.Misses(c.Tool) + 1
-	if n < guesses {
+	if n < guesses || strings.HasSuffix(r.Failure.Hint, insteadOfGuessing) { // the result of a session that is played has it
 		return r
 	}
 	failure := *r.Failure
-	advice := fmt.Sprintf("this is failure %d in a row of %s: look at what is there before the next call, or report what you tried", n, c.Tool)
+	advice := fmt.Sprintf("this is failure %d in a row of %s: %s", n, c.Tool, insteadOfGuessing)
 	if failure.Hint != "" {
 		advice = failure.Hint + "; " + advice
 	}

@@ -1,22 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/event"
-	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/ui/replay"
 	"github.com/belay-agent/belay/internal/world/journal"
@@ -25,6 +20,7 @@ import (
 type replayOptions struct {
 	dir, model string
 	set        []string
+	all        bool
 	asJSON     bool
 }
 
@@ -35,8 +31,9 @@ func (s System) replayCommand() *cobra.Command {
 		Short: "Run recorded sessions again with one thing changed, and show the difference",
 		Long: `Run sessions again from their records, by default the newest of this directory, with
 one thing changed, and show step by step what differs: the requests, their tokens, and
-what the model asks for next. Nothing is read, run or written: results are those that
-were recorded. A call that was not made then has none, and fails.
+what the model asks for next; then whether the log proves that it succeeded, before and
+after, and which results were not taken up. Nothing is read, run or written: results
+are those that were recorded. A call that was not made then has none, and fails.
 
 Without --model the recorded replies are played, so that only requests can differ; with
 it a model answers. What can be changed with --set, one at a time:
@@ -50,13 +47,15 @@ it a model answers. What can be changed with --set, one at a time:
 TEXT that begins with @ is the name of a file. SESSION is an id or the beginning of one.`,
 		Example: `  belay replay --set rules.AGENTS.md=@AGENTS.new.md
   belay replay 01J8Z3 01J8Z4 --model anthropic/claude-sonnet-4-6 --set tools.Grep=@grep.md
+  belay replay --all --set system=@prompt.md
   belay replay --json | jq .steps`,
 		RunE: func(c *cobra.Command, ids []string) error { return s.in(o.dir).replay(c.Context(), o, ids) },
 	}
 	f := c.Flags()
 	f.StringArrayVar(&o.set, "set", nil, "the one thing to change, as `KEY=VALUE`")
 	f.StringVarP(&o.model, "model", "m", "", "let this `MODEL` answer, instead of playing the recorded replies")
-	f.BoolVar(&o.asJSON, "json", false, "one JSON object a session")
+	f.BoolVar(&o.all, "all", false, "all sessions of this directory, oldest first")
+	f.BoolVar(&o.asJSON, "json", false, "one JSON object a session and, where there are several, one of all")
 	f.StringVarP(&o.dir, "dir", "C", "", "the newest session of `DIR` instead of here")
 	return c
 }
@@ -66,88 +65,62 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 		return usage("--set is given %d times: what made the difference could not be told; change one thing at a time", len(o.set))
 	}
 	st := s.store()
-	ids := []string{}
-	for _, name := range names {
-		id, err := st.find(name)
-		if err != nil {
-			return err
-		}
-		ids = append(ids, id)
+	ids, err := s.cases(st, o.all, names)
+	if err != nil {
+		return err
 	}
-	if len(names) == 0 {
-		id, err := s.session(st, nil)
-		if err != nil {
-			return err
-		}
-		ids = append(ids, id)
-	}
-	var sum replayed
-	left := 0 // sessions that went another way
+	var cases []replayed
 	for _, id := range ids {
 		one, err := s.replaySession(ctx, st, id, o)
+		if errors.Is(err, replay.ErrNothing) {
+			if o.all {
+				continue
+			}
+			return usage("session %s: %v", id, err)
+		}
 		if err != nil {
 			return fmt.Errorf("replay %s: %w", id, err)
 		}
+		cases = append(cases, one)
 		if err := s.printReplay(one, o.asJSON); err != nil {
 			return err
 		}
-		sum = sum.plus(one)
-		if one.Left > 0 {
-			left++
-		}
 	}
-	if len(ids) > 1 && !o.asJSON {
-		_, err := fmt.Fprintf(s.Stdout, "all %d sessions: %s; %d went another way\n", len(ids), sum.totals(), left)
-		return err
+	if len(cases) > 1 {
+		return s.printReplays(cases, o.asJSON)
 	}
 	return nil
 }
 
-// change returns options and what is changed in the session itself, by setting.
-func (s System) change(setting string, o *agent.Options) (replay.Change, error) {
-	var c replay.Change
-	if setting == "" {
-		return c, nil
+// cases returns the sessions that are named, each once, or all of this directory, or
+// its newest.
+func (s System) cases(st store, all bool, names []string) ([]string, error) {
+	if all && len(names) > 0 {
+		return nil, usage("--all is every session of this directory: name none beside it")
 	}
-	key, value, found := strings.Cut(setting, "=")
-	if !found {
-		return c, usage("--set %s: write KEY=VALUE; see `belay replay --help`", setting)
-	}
-	if file, isFile := strings.CutPrefix(value, "@"); isFile {
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(s.dir(), file)
+	if all {
+		ids, err := s.counted(st, false, nil)
+		slices.Reverse(ids)
+		if err == nil && len(ids) == 0 {
+			err = usage("there is no session in %s yet; `belay run \"GOAL\"` starts one", s.dir())
 		}
-		b, err := os.ReadFile(file)
+		return ids, err
+	}
+	if len(names) == 0 {
+		id, err := s.session(st, nil)
+		return []string{id}, err
+	}
+	var ids []string
+	for _, name := range names {
+		id, err := st.find(name)
 		if err != nil {
-			return c, usage("--set %s: %v", key, err)
+			return nil, err
 		}
-		value = string(b)
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
 	}
-	switch place, name, _ := strings.Cut(key, "."); {
-	case key == "system" && value != "":
-		c.System = value
-	case place == "rules" && name != "":
-		c.Rules = map[string]string{name: value}
-	case place == "tools" && name != "" && value != "":
-		c.Tools = map[string]string{name: value}
-	case key == "effort":
-		effort, err := parseEffort(value)
-		if err != nil {
-			return c, usage("--set effort: %v", err)
-		}
-		o.Effort = effort
-	case key == "compact_at":
-		at, err := parseShare(value)
-		if err != nil {
-			return c, usage("--set compact_at: %v", err)
-		}
-		o.CompactAt = at
-	case key == "system" || place == "tools" && name != "":
-		return c, usage("--set %s: a text is missing behind =", key)
-	default:
-		return c, usage("--set %s: it cannot be changed; what can: system, rules.PATH, tools.NAME, effort, compact_at", key)
-	}
-	return c, nil
+	return ids, nil
 }
 
 func (s System) replaySession(ctx context.Context, st store, id string, o replayOptions) (replayed, error) {
@@ -161,7 +134,7 @@ func (s System) replaySession(ctx context.Context, st store, id string, o replay
 	}
 	recording, err := replay.Read(events, view.Artifact)
 	if err != nil {
-		return replayed{}, usage("session %s: %v", id, err)
+		return replayed{}, err
 	}
 	memory := journal.Memory(nil)
 	options := agent.Options{Journal: playedJournal{memory, view}, Policy: policy.Policy{Mode: policy.ModeFull}}
@@ -185,154 +158,20 @@ func (s System) replaySession(ctx context.Context, st store, id string, o replay
 			return replayed{}, usage("the session is of %s: another model and --set are two changes; leave out one", recording.Model())
 		}
 	} else {
-		known, _ := s.catalogue() // without it a window is not known, and nothing is compacted
-		options.Model = model.Info{Name: recording.Model(), Window: known.Models[recording.Model()].Window, MaxOutput: recording.MaxOutput()}
+		known, _ := s.catalogue() // without it a window is assumed, as it is for a model that is not known
+		options.Model = known.Models[recording.Model()].Info(recording.Model())
+		options.Model.MaxOutput = cmp.Or(recording.MaxOutput(), options.Model.MaxOutput)
 	}
-	was := recording.Steps()
-	is, ended := recording.Play(ctx, options, change)
+	again, ended := recording.Play(ctx, options, change)
 	if missing, ok := errors.AsType[*replay.NoTool](ended); ok {
 		return replayed{}, usage("--set %s: %v", changed, missing)
 	}
-	if is == nil && ended != nil {
+	if again == nil {
 		return replayed{}, ended
 	}
-	return newReplayed(id, changed, replay.Compare(was, is), ended), nil
-}
-
-// A replayed is what came of a replay.
-type replayed struct {
-	Session string         `json:"session"`
-	Changed string         `json:"changed,omitempty"`
-	Steps   []replayedStep `json:"steps"`
-	Was     replayTotals   `json:"was"`
-	Is      replayTotals   `json:"is"`
-	Left    int            `json:"left_the_path"` // the step in which what comes next first differs, from 1; 0 is none
-	Missing []string       `json:"missing"`       // lines that the request had there, and has no more
-	Added   []string       `json:"added"`         // ... and the other way round
-	Ended   string         `json:"ended,omitempty"`
-}
-
-type replayTotals struct {
-	Steps  int `json:"steps"`
-	Tokens int `json:"request_tokens"`
-	Bytes  int `json:"request_bytes"`
-}
-
-type replayedStep struct {
-	Turn    int          `json:"turn"`
-	Step    int          `json:"step"`
-	Was     *replayedRun `json:"was,omitempty"`
-	Is      *replayedRun `json:"is,omitempty"`
-	Request []string     `json:"request_differs_in"`
-	Same    bool         `json:"same_next"`
-}
-
-type replayedRun struct {
-	Tokens int      `json:"request_tokens"`
-	Bytes  int      `json:"request_bytes"`
-	Next   []string `json:"next"`
-}
-
-func newReplayed(id, changed string, pairs []replay.Pair, ended error) replayed {
-	r := replayed{Session: id, Changed: changed, Steps: []replayedStep{}, Missing: []string{}, Added: []string{}}
-	if ended != nil {
-		r.Ended = ended.Error()
-	}
-	for i, p := range pairs {
-		step := replayedStep{Turn: p.Turn, Step: p.Step, Was: runOf(p.Was, &r.Was), Is: runOf(p.Is, &r.Is), Request: slices.Concat([]string{}, p.Request), Same: p.SameNext}
-		r.Steps = append(r.Steps, step)
-		if !p.SameNext && r.Left == 0 {
-			r.Left = i + 1
-			if p.Was != nil && p.Is != nil {
-				missing, added := replay.Context(p.Was.Request, p.Is.Request)
-				r.Missing, r.Added = append(r.Missing, missing...), append(r.Added, added...)
-			}
-		}
-	}
-	return r
-}
-
-func runOf(s *replay.Step, sum *replayTotals) *replayedRun {
-	if s == nil {
-		return nil
-	}
-	sum.Steps++
-	sum.Tokens += s.Tokens
-	sum.Bytes += s.Bytes
-	return &replayedRun{s.Tokens, s.Bytes, replay.Next(s.Reply)}
-}
-
-func (r replayed) plus(x replayed) replayed {
-	add := func(a *replayTotals, b replayTotals) {
-		a.Steps, a.Tokens, a.Bytes = a.Steps+b.Steps, a.Tokens+b.Tokens, a.Bytes+b.Bytes
-	}
-	add(&r.Was, x.Was)
-	add(&r.Is, x.Is)
-	return r
-}
-
-func (r replayed) totals() string {
-	return fmt.Sprintf("%d → %s, %d → %d tokens of requests", r.Was.Steps, count(int64(r.Is.Steps), "step"), r.Was.Tokens, r.Is.Tokens)
-}
-
-func (s System) printReplay(r replayed, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(tame{s.Stdout}).Encode(r)
-	}
-	out := tabwriter.NewWriter(s.Stdout, 0, 0, 2, ' ', 0)
-	title := "session " + r.Session
-	if r.Changed != "" {
-		title += ", with " + oneLine(r.Changed, 60)
-	}
-	fmt.Fprintln(out, title)
-	fmt.Fprintln(out, "step\ttokens\trequest differs in\tnext")
-	for i, step := range r.Steps {
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\n", i+1, tokensOf(step), orNone(strings.Join(step.Request, ", ")), nextOf(step))
-	}
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	var b strings.Builder
-	fmt.Fprintln(&b, r.totals())
-	if r.Left > 0 {
-		fmt.Fprintf(&b, "step %d left the path\n", r.Left)
-		for _, line := range r.Missing {
-			fmt.Fprintln(&b, "  - "+oneLine(line, 100))
-		}
-		for _, line := range r.Added {
-			fmt.Fprintln(&b, "  + "+oneLine(line, 100))
-		}
-	}
-	if r.Ended != "" {
-		fmt.Fprintln(&b, "it ended early: "+oneLine(r.Ended, 0))
-	}
-	_, err := fmt.Fprint(s.Stdout, b.String())
-	return err
-}
-
-func tokensOf(s replayedStep) string {
-	switch {
-	case s.Was == nil:
-		return fmt.Sprintf("none → %d", s.Is.Tokens)
-	case s.Is == nil:
-		return fmt.Sprintf("%d → none", s.Was.Tokens)
-	case s.Was.Tokens == s.Is.Tokens:
-		return fmt.Sprint(s.Is.Tokens)
-	}
-	return fmt.Sprintf("%d → %d", s.Was.Tokens, s.Is.Tokens)
-}
-
-func nextOf(s replayedStep) string {
-	show := func(r *replayedRun) string {
-		if r == nil {
-			return "nothing"
-		}
-		return oneLine(strings.Join(r.Next, "; "), 60)
-	}
-	if s.Same {
-		return show(s.Is)
-	}
-	return show(s.Was) + " → " + show(s.Is)
+	images, done := st.images(id)
+	defer done()
+	return newReplayed(id, changed, s.studied(recording, recording.Turns(), images), s.studied(again, recording.Turns(), images), ended), nil
 }
 
 // A playedJournal keeps what a replay records in memory, and has the artifacts of

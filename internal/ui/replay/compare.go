@@ -125,6 +125,27 @@ func words(m model.Message) string {
 	return b.String()
 }
 
+// Before returns what the calls of the step before step n of the session, from 1,
+// came to: what that step had to take up.
+func (r *Recording) Before(n int) (results []string) {
+	if n < 2 || n > len(r.steps) || r.steps[n-2].Turn != r.steps[n-1].Turn {
+		return nil
+	}
+	for _, c := range r.steps[n-2].Reply.Message.Calls() {
+		for _, m := range r.made {
+			if m.call.ID != c.ID || m.result == nil {
+				continue
+			}
+			how := string(m.result.Status)
+			if m.result.Failure != nil {
+				how = fmt.Sprintf("%s: %s", m.result.Failure.Kind, m.result.Failure.Message)
+			}
+			results = append(results, fmt.Sprintf("%s (%s): %s", c.Tool, c.ID, how))
+		}
+	}
+	return results
+}
+
 // maxLines bounds what Context returns.
 const maxLines = 12
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
@@ -44,6 +46,15 @@ func (r *Recording) Model() string { return r.opened.Model }
 // Steps returns what was recorded.
 func (r *Recording) Steps() []Step { return r.steps }
 
+// Events returns the log.
+func (r *Recording) Events() []event.Event { return r.events }
+
+// Turns returns how many turns there are.
+func (r *Recording) Turns() int { return len(r.turns) }
+
+// Doubts returns why a session that was played proves nothing from a turn on.
+func (r *Recording) Doubts() []Doubt { return r.doubts }
+
 // MaxOutput returns how many tokens replies could have, 0 if that is not known.
 func (r *Recording) MaxOutput() int {
 	for _, s := range r.steps {
@@ -57,10 +68,10 @@ func (r *Recording) MaxOutput() int {
 // Play runs the session again with change. In o are the journal, the model, a
 // policy that lets all pass, since nothing is done and what was denied is played as
 // denied, and what else is changed; without o.Provider the recorded replies are played, so
-// that only requests can differ. It returns the steps that came of it, and why
-// they ended early, if they did.
-func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) ([]Step, error) {
-	t := &tape{calls: r.calls}
+// that only requests can differ. It returns the session that came of it, and why
+// it ended early, if it did.
+func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) (*Recording, error) {
+	t := newTape(r)
 	for _, spec := range r.opened.Tools {
 		if about, changed := change.Tools[spec.Name]; changed {
 			spec.Description = about
@@ -78,17 +89,26 @@ func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) ([
 	}
 	o.Approve = func(context.Context, agent.Question) (agent.Answer, error) { return agent.Answer{Allow: true}, nil }
 	o.Limits = agent.Limits{}
+	o.Breaker = agent.Breaker{Failures: math.MaxInt} // where it was open, that is recorded
 	o.System = change.System
 	var events []event.Event
 	o.Observe = func(s agent.Signal) {
-		if recorded, ok := s.(agent.Recorded); ok {
-			events = append(events, recorded.Event)
+		recorded, ok := s.(agent.Recorded)
+		if !ok {
+			return
+		}
+		events = append(events, recorded.Event)
+		if b, ok := recorded.Event.Body.(event.Replied); ok {
+			t.asked(b)
 		}
 	}
 	var now *turn
 	o.Rules = func(context.Context) ([]event.Ruled, error) { return now.ruled(change.Rules), nil }
 	speaker := &speaker{recording: r, real: o.Provider}
 	o.Provider = speaker
+	if r.recalls {
+		o.Recall = func(context.Context, recall.Query) ([]recall.Item, error) { return speaker.recalled(), nil }
+	}
 
 	a, err := agent.Open(ctx, new(session.State), o)
 	if err != nil {
@@ -109,7 +129,8 @@ func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) ([
 	if readErr != nil {
 		return nil, errors.Join(err, readErr)
 	}
-	return again.steps, err
+	again.doubts = r.doubtsOf(again, t)
+	return again, err
 }
 
 // ruled returns the rule files of t's time, but for those that are changed.
@@ -155,6 +176,18 @@ func (s *speaker) begin(t *turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now, s.next = t, 0
+}
+
+// recalled returns what the repository had offered for the request that comes next,
+// nothing where there was none in its place.
+func (s *speaker) recalled() []recall.Item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	steps := s.recording.steps
+	if n := s.now.reply + s.next; n < len(steps) && steps[n].Turn == s.now.number {
+		return steps[n].recalled
+	}
+	return nil
 }
 
 func (s *speaker) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {

@@ -9,9 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
+	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/recall"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
@@ -19,8 +22,13 @@ import (
 type Recording struct {
 	opened event.Opened // the last one
 	turns  []turn
-	calls  map[string][]*played // by signature, oldest first
+	events []event.Event
+	made   []made               // calls of the model
+	calls  map[string][]*played // those with a result, by signature, oldest first
 	steps  []Step
+	doubts []Doubt // of one that was played
+
+	recalls bool // the repository was asked for what bears on a request
 }
 
 // A turn is what a person said first, and when what else they said came.
@@ -29,14 +37,15 @@ type turn struct {
 	words  event.Asked
 	rules  []event.Ruled // as they stood
 	later  map[int]string
-	reply  int // how many replies came before it
+	reply  int           // how many replies came before it
+	edits  []edit.Intent // what a person changed by calls before it
 }
 
 // A played is a call and what came of it.
 type played struct {
-	plan   tool.Plan
+	plan   tool.Plan // the zero Plan if it came to none
 	result tool.Result
-	used   bool
+	files  files // as they were when it was made
 }
 
 // A Step is a request and the reply to it.
@@ -46,6 +55,8 @@ type Step struct {
 	Bytes   int
 	Tokens  int // of the request, by estimate or, where that was not recorded, as reported
 	Reply   event.Replied
+
+	recalled []recall.Item // what the repository had offered for it
 }
 
 // Bounds, in bytes: of a request that is read back, and of all requests of a session
@@ -56,12 +67,14 @@ const (
 )
 
 // Read takes a session apart. Open opens its artifacts. An error is of one that
-// cannot be played: nothing was said in it.
+// cannot be played: ErrNothing.
 func Read(events []event.Event, open func(handle string) (io.ReadSeekCloser, error)) (*Recording, error) {
-	r := &Recording{calls: make(map[string][]*played)}
+	r := &Recording{events: events, calls: make(map[string][]*played)}
 	var rules []event.Ruled
+	var edits []edit.Intent    // since the newest turn began
+	var recalled []recall.Item // for the next request
 	running, replies := false, 0
-	calls := make(map[string]tool.Call)
+	calls := make(map[string]int) // of r.made
 	plans := make(map[string]tool.Plan)
 	var requests requests
 	for _, e := range events {
@@ -77,7 +90,11 @@ func Read(events []event.Event, open func(handle string) (io.ReadSeekCloser, err
 				continue
 			}
 			running = true
-			r.turns = append(r.turns, turn{number: len(r.turns) + 1, words: b, rules: rules, later: make(map[int]string), reply: replies})
+			r.turns = append(r.turns, turn{number: len(r.turns) + 1, words: b, rules: rules, later: make(map[int]string), reply: replies, edits: edits})
+			edits = nil
+		case event.Packed:
+			r.recalls = true
+			recalled = slices.DeleteFunc(slices.Clone(b.Kept), func(i recall.Item) bool { return i.Pinned }) // which are of the session
 		case event.Sent:
 			requests.sent(b, open)
 		case event.Replied:
@@ -86,26 +103,34 @@ func Read(events []event.Event, open func(handle string) (io.ReadSeekCloser, err
 			}
 			running = true
 			replies++
-			r.steps = append(r.steps, requests.step(len(r.turns), b))
+			step := requests.step(len(r.turns), b)
+			step.recalled = recalled
+			r.steps = append(r.steps, step)
 			for _, c := range b.Message.Calls() {
-				calls[c.ID] = c
+				calls[c.ID] = len(r.made)
+				r.made = append(r.made, made{turn: len(r.turns), call: c})
 			}
 		case event.Planned:
 			plans[b.Plan.Call.ID] = b.Plan
 		case event.Finished:
-			if c, asked := calls[b.Call]; asked {
-				s := c.Signature()
-				r.calls[s] = append(r.calls[s], &played{plan: plans[b.Call], result: b.Result})
+			if i, asked := calls[b.Call]; asked {
+				r.made[i].result = &b.Result
+			} else {
+				edits = append(edits, b.Result.Edits...)
 			}
 		case event.Stopped:
 			running = false
 		}
 	}
 	if len(r.turns) == 0 {
-		return nil, errors.New("nothing was said in it: there is nothing to play")
+		return nil, ErrNothing
 	}
+	r.shelve(plans)
 	return r, nil
 }
+
+// ErrNothing is of a session in which nothing was said.
+var ErrNothing = errors.New("nothing was said in it: there is nothing to play")
 
 // requests puts requests together from what each repeats of the one before.
 type requests struct {

@@ -5,30 +5,48 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
 // A tape is what the calls of a session came to. Of equal calls each is played
-// once, in order, and after them the last one again.
+// once, in the order in which they were asked for, and after them the last one
+// again.
 type tape struct {
-	mu    sync.Mutex
-	calls map[string][]*played
+	mu     sync.Mutex
+	calls  map[string][]*played // by signature; never changed
+	taken  map[string]int       // of them, how many were
+	served map[string]*played   // by the id of the call it is for; nil where there was none
+	looks  map[string]bool      // tools that change nothing
 }
 
-func (t *tape) take(c tool.Call) *played {
+func newTape(r *Recording) *tape {
+	t := &tape{calls: r.calls, taken: make(map[string]int), served: make(map[string]*played), looks: make(map[string]bool)}
+	for _, spec := range r.opened.Tools {
+		t.looks[spec.Name] = spec.Idempotency == tool.ReadOnly
+	}
+	return t
+}
+
+// asked takes what will be played for the calls of a reply. They are taken now since
+// not each of them will come to be prepared, and some more than once.
+func (t *tape) asked(b event.Replied) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all := t.calls[c.Signature()]
-	for _, p := range all {
-		if !p.used {
-			p.used = true
-			return p
+	for _, c := range b.Message.Calls() {
+		sign := c.Signature()
+		t.served[c.ID] = nil
+		if all := t.calls[sign]; len(all) > 0 {
+			t.served[c.ID] = all[min(t.taken[sign], len(all)-1)]
+			t.taken[sign]++
 		}
 	}
-	if len(all) > 0 {
-		return all[len(all)-1]
-	}
-	return nil
+}
+
+func (t *tape) of(call string) *played {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.served[call]
 }
 
 // A player is a tool that plays what it did. A call that was not made when the
@@ -41,7 +59,7 @@ type player struct {
 func (p player) Spec() tool.Spec { return p.spec }
 
 func (p player) Prepare(_ context.Context, in tool.Input) (*tool.Action, error) {
-	was := p.tape.take(tool.Call{Tool: p.spec.Name, Args: in.Args})
+	was := p.tape.of(in.Call)
 	if was == nil {
 		return nil, &tool.Failure{
 			Kind:    tool.Unavailable,
