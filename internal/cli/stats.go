@@ -220,7 +220,7 @@ func (s System) printGroups(groups []stats.Group) error {
 			fmt.Fprintf(&b, "    then %s: %d×, mended %d\n", oneLine(w.Calls, 0), w.Count, w.Mended)
 		}
 		if w, ok := g.Lesson(); ok {
-			fmt.Fprintf(&b, "    what helps: %s (%d of %d)\n", oneLine(w.Calls, 0), w.Mended, g.Count)
+			fmt.Fprintf(&b, "    what helps: %s (%d of %d); `belay learn %s` makes it a rule\n", oneLine(w.Calls, 0), w.Mended, g.Count, g.ID())
 		}
 		fmt.Fprintf(&b, "    newest: belay log %s, event %d\n", g.Newest.Session, g.Newest.Seq)
 	}

@@ -21,6 +21,8 @@ type Way struct {
 	Calls  string `json:"calls"`
 	Count  int    `json:"count"`
 	Mended int    `json:"mended"`
+
+	then []Next // of each of them
 }
 
 // Grouped groups failures by their signatures, the most frequent first.
@@ -42,7 +44,7 @@ func Grouped(all []Failure) []Group {
 		}
 		w := ways[sig][f.Way()]
 		if w == nil {
-			w = &Way{Calls: f.Way()}
+			w = &Way{Calls: f.Way(), then: f.Then}
 			ways[sig][f.Way()] = w
 		}
 		w.Count++
