@@ -27,6 +27,7 @@ type Agent struct {
 	sent  sheet                // the newest request that is recorded
 	asked sheet                // the newest that was made: it may have been held back
 	found packed               // for the newest request
+	late  chan struct{}        // closed by a Recall that nobody waits for any more; nil if there is none
 	fell  bool                 // back, for the rest of the turn
 
 	output   int // tokens of a reply that are asked for until the next compaction; 0 for as many as there can be

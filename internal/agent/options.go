@@ -40,7 +40,7 @@ type Options struct {
 	Output  tool.Limits // of a result's text, for tools that have none of their own
 
 	Rules   func(context.Context) ([]event.Ruled, error)                                            // rule files, read at each turn
-	Recall  func(context.Context, recall.Query) ([]recall.Item, error)                              // what the repository knows that bears on the next request; an error, but for the end of ctx, means none
+	Recall  func(context.Context, recall.Query) ([]recall.Item, error)                              // what the repository knows that bears on the next request; an error, but for the end of ctx, is recorded; nothing waits for it longer than a second
 	Approve func(context.Context, Question) (Answer, error)                                         // runs beside the loop, which goes on recording
 	Unknown func(context.Context, session.OpenCall) (event.Settled, error)                          // asks a person about a call that a crash cut off; an error leaves it unknown
 	Ask     func(ctx context.Context, schema json.RawMessage, text string) (json.RawMessage, error) // lets a running call ask a person for an answer of that shape

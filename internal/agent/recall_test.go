@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/effect"
@@ -99,6 +101,63 @@ func TestR224_R227_WhatIsRecalledIsInTheRequest(t *testing.T) {
 	if slices.ContainsFunc(packed[0].Kept, func(i recall.Item) bool { return i.Pinned }) {
 		t.Error("what was recalled pinned itself")
 	}
+}
+
+// TestR227_R251_ARecallThatIsTooSlowIsLeftOut, said to be in the log and to the model,
+// and the turn goes on. What came in time counts; one that hangs is waited for once,
+// and asked again when it has ended.
+func TestR227_R251_ARecallThatIsTooSlowIsLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		item := recall.Item{Slot: recall.Definition, Source: "a.go", Path: "a.go", Digest: "d", First: 1, Last: 2, Text: "func A()", Score: 0.8, Why: "w"}
+		release, asked := make(chan struct{}), 0
+		ears := &overheard{}
+		r := newRig(t, options{
+			script: steps(`call: Act {"on": "a"}`, `call: Act {"on": "b"}`, `call: Act {"on": "release"}`, `call: Act {"on": "c"}`),
+			tools: []tool.Tool{act("Act", effect.Read, func(ctx context.Context, on string, env tool.Env) (tool.Result, error) {
+				if on == "release" {
+					close(release)
+					synctest.Wait()
+				}
+				return ok(ctx, on, env)
+			})},
+			change: func(o *agent.Options) {
+				ears.Provider = o.Provider
+				o.Provider, o.Model = ears, model.Info{Name: "a/b", Window: 100_000}
+				o.Recall = func(context.Context, recall.Query) ([]recall.Item, error) {
+					switch asked++; asked {
+					case 1:
+						return []recall.Item{item}, recall.ErrLate
+					case 2:
+						<-release // whatever its context says
+					}
+					return []recall.Item{item}, nil
+				}
+			},
+		})
+		began := time.Now()
+		if err := r.turn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if asked != 4 || time.Since(began) > 2*time.Second {
+			t.Errorf("it was asked %d times, and the turn took %v", asked, time.Since(began))
+		}
+		const says = "not all that bears on this step was looked for in the workspace: it took too long"
+		for i, want := range []struct{ item, late bool }{{true, true}, {false, true}, {false, true}, {true, false}, {true, false}} {
+			text := ending(ears.requests[i])
+			if strings.Contains(text, "func A()") != want.item || strings.Contains(text, says) != want.late {
+				t.Errorf("request %d ends in %q", i, text)
+			}
+		}
+		var packed []event.Packed
+		for _, e := range r.events {
+			if p, ok := e.Body.(event.Packed); ok {
+				packed = append(packed, p)
+			}
+		}
+		if len(packed) != 3 || packed[0].Missing == "" || packed[1].Missing == "" || len(packed[1].Kept) > 0 || packed[2].Missing != "" {
+			t.Errorf("recorded are %+v", packed)
+		}
+	})
 }
 
 // Without a Recall nothing is recorded, and the request is as it was.

@@ -35,7 +35,7 @@ func bodies() []Body {
 		},
 		Ruled{Path: "AGENTS.md", Digest: "aa", Text: "Run `make test`.\n"},
 		Asked{Text: "mend it\u2028please", Mentions: []string{"a/b.go"}, Media: []string{"artifact:00ff"}},
-		Packed{Kept: []recall.Item{item}, Dropped: []recall.Item{item}},
+		Packed{Kept: []recall.Item{item}, Dropped: []recall.Item{item}, Missing: "it took too long"},
 		Sent{Request: "artifact:aa", Repeats: 1000, Bytes: 1200, For: string(model.Handoff), Model: "anthropic/claude-sonnet-4-6", Tokens: 300},
 		Replied{
 			Message: model.Message{Role: model.Assistant, From: "anthropic/claude-sonnet-4-6", Seq: 6, Parts: []model.Part{

@@ -61,6 +61,7 @@ type (
 	Packed struct {
 		Kept    []recall.Item `json:"kept"`
 		Dropped []recall.Item `json:"dropped,omitempty"`
+		Missing string        `json:"missing,omitempty"` // why not all was looked for; "" if it was
 	}
 
 	// Sent is a request that went to the model. Its JSON is the first Repeats

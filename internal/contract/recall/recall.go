@@ -2,6 +2,12 @@
 // answer.
 package recall
 
+import "errors"
+
+// ErrLate reports that there was no time to look for all that bears on a query.
+// What was found until then counts.
+var ErrLate = errors.New("it took too long")
+
 // A Query is what the next request needs to know.
 type Query struct {
 	Phase    Phase

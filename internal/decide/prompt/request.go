@@ -42,6 +42,9 @@ func Request(s *session.State, kept []recall.Item, tools []tool.Spec) *model.Req
 	if text := recalled(kept); text != "" {
 		last = append(last, model.Text{Text: text})
 	}
+	if why := s.Missing(); why != "" {
+		last = append(last, model.Text{Text: "[not all that bears on this step was looked for in the workspace: " + clipped(oneLine(why), 200) + "]"})
+	}
 	if text := aim(s.Task()); text != "" {
 		last = append(last, model.Text{Text: text})
 	}

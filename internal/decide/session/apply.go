@@ -165,7 +165,7 @@ func (s *State) apply(e event.Event) {
 	s.facts.learn(s, e)
 	switch b := e.Body.(type) {
 	case event.Opened:
-		s.opened = b
+		s.opened, s.missing = b, ""
 		if s.turn.Early {
 			s.turn = Turn{Open: true, Began: e.Time}
 		}
@@ -174,7 +174,7 @@ func (s *State) apply(e event.Event) {
 	case event.Asked:
 		s.applyAsked(e, b)
 	case event.Packed:
-		s.packed = b.Kept
+		s.packed, s.missing = b.Kept, b.Missing
 	case event.Sent:
 		s.applySent(b)
 	case event.Replied:

@@ -50,6 +50,7 @@ type saved struct {
 	Misses   map[string]int         `json:"misses"`
 	Load     load                   `json:"load"`
 	Packed   []recall.Item          `json:"packed,omitempty"`
+	Missing  string                 `json:"missing,omitempty"`
 	Refused  refused                `json:"refused,omitzero"`
 	Shares   map[string][]int       `json:"shares,omitempty"`
 }
@@ -68,7 +69,7 @@ func (s *State) Snapshot() ([]byte, error) {
 		Past: s.past, Facts: s.facts, Talk: s.talk, Calls: s.calls, Open: s.open, Number: s.number,
 		Seen: s.seen, Roots: s.roots, Todo: s.todo, Task: s.task, Turn: s.turn, Spent: s.spent, Cost: s.cost,
 		Failed: s.guard.failed, Troubles: s.guard.troubles, Misses: s.guard.misses,
-		Ledger: s.ledger, Load: s.load, Packed: s.packed, Shares: s.shares, Refused: s.refused,
+		Ledger: s.ledger, Load: s.load, Packed: s.packed, Missing: s.missing, Shares: s.shares, Refused: s.refused,
 	}
 	for _, r := range s.grants {
 		out.Grants = append(out.Grants, r.String())
@@ -107,7 +108,7 @@ func Restore(b []byte) (*State, error) {
 		seq: in.Seq, opened: in.Opened, layer: in.Layer, rules: in.Rules, past: in.Past, facts: in.Facts,
 		talk: in.Talk, calls: in.Calls, open: in.Open, number: in.Number, seen: in.Seen, roots: in.Roots, todo: in.Todo, task: in.Task,
 		turn: in.Turn, spent: in.Spent, cost: in.Cost, guard: guard{in.Failed, in.Troubles, in.Misses},
-		load: in.Load, packed: in.Packed, shares: in.Shares, refused: in.Refused, ledger: in.Ledger,
+		load: in.Load, packed: in.Packed, missing: in.Missing, shares: in.Shares, refused: in.Refused, ledger: in.Ledger,
 	}
 	for _, text := range in.Grants {
 		rule, err := policy.ParseRule(text, policy.Allow, policy.FromApproval)

@@ -43,6 +43,7 @@ type State struct {
 	guard   guard
 	load    load
 	packed  []recall.Item    // for the next request
+	missing string           // why not all of it was looked for
 	shares  map[string][]int // of estimates, by model, that it reported last, oldest first
 	refused refused
 }
@@ -193,3 +194,7 @@ func (s *State) Unsettled() []OpenCall {
 func (c *call) opened() OpenCall {
 	return OpenCall{Plan: c.Plan, Started: c.Started, Fingerprint: c.Fingerprint}
 }
+
+// Missing returns why not all that bears on the next request was looked for, ""
+// if it was.
+func (s *State) Missing() string { return s.missing }

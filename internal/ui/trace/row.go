@@ -82,7 +82,7 @@ func (f *fold) row(e event.Event) row {
 		}
 		r.Line, r.Paths = b.Text, b.Mentions
 	case event.Packed:
-		r.Step = f.steps + 1
+		r.Step, r.Line = f.steps+1, b.Missing
 	case event.Sent:
 		r.Step, r.Bytes, r.Same, r.Model, r.Status = f.steps+1, b.Bytes, b.Repeats, cmp.Or(b.Model, f.model), b.For
 		r.Of = strings.TrimPrefix(b.Request, handlePrefix)

@@ -37,7 +37,8 @@ type Recaller struct {
 
 // Recall returns items with source, score and reason, the surest first. What is
 // ignored, hidden, withheld or outside the workspace is never one. When its time
-// is over it returns what it has; the end of ctx is its only error.
+// is over it returns what it has and recall.ErrLate; its only other error is the
+// end of ctx.
 func (r *Recaller) Recall(ctx context.Context, q recall.Query) ([]recall.Item, error) {
 	if len(q.Failing)+len(q.Mentions)+len(q.Changed) == 0 {
 		return nil, ctx.Err()
@@ -55,7 +56,10 @@ func (r *Recaller) Recall(ctx context.Context, q recall.Query) ([]recall.Item, e
 	g.failing(q.Failing)
 	g.mentioned(q)
 	g.changed(q)
-	return g.items, ctx.Err()
+	if err := ctx.Err(); err != nil || within.Err() == nil {
+		return g.items, err
+	}
+	return g.items, recall.ErrLate
 }
 
 // A gathering is one Recall at work.
