@@ -25,10 +25,14 @@ type judgement struct {
 	cost    int64
 }
 
+// errUseless reports that no answer was one: the model is not asked
+// about what is left.
+var errUseless = errors.New("no answer was of any use")
+
 // takeNotes asks the model for notes on what is compacted, up to an event. What it
 // writes is held against the log; what does not hold is asked for once more, and
-// then left out. Where it cannot be asked, code alone keeps the record. Only the
-// end of ctx and the journal are errors.
+// then left out. Where it cannot be asked, or does not answer, code alone keeps the
+// record. Only the end of ctx and the journal are errors.
 func (a *Agent) takeNotes(ctx context.Context, q squeeze, through int64) (judgement, error) {
 	j := judgement{by: byCode}
 	if q.alone {
@@ -39,7 +43,9 @@ func (a *Agent) takeNotes(ctx context.Context, q squeeze, through int64) (judgem
 			if ctx.Err() != nil {
 				return j, context.Cause(ctx)
 			}
-			j.refused = append(j.refused, err.Error())
+			if !errors.Is(err, errUseless) { // which is said already
+				j.refused = append(j.refused, err.Error())
+			}
 			break
 		}
 	}
@@ -60,8 +66,8 @@ func (a *Agent) noteOn(ctx context.Context, j *judgement, request *model.Request
 	}
 	read := prompt.ReadHandoff(a.state, through, reply)
 	j.refused = append(j.refused, read.Complaints...)
-	if len(read.Complaints) > 0 && !read.Useless {
-		second, err := a.complain(ctx, j, request, reply, read.Complaints, through)
+	if len(read.Complaints) > 0 && reply.Stop != model.Refused {
+		second, err := a.complain(ctx, j, request, reply, read, through)
 		if err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -79,19 +85,27 @@ func (a *Agent) noteOn(ctx context.Context, j *judgement, request *model.Request
 		}
 	}
 	j.found = append(j.found, read.Constraints...)
+	if read.Useless {
+		return errUseless
+	}
 	return nil
 }
 
-// complain asks once more for what did not hold.
-func (a *Agent) complain(ctx context.Context, j *judgement, request *model.Request, reply model.Reply, why []string, through int64) (prompt.Reading, error) {
+// complain asks once more for what did not hold. An answer that was none is not
+// quoted: it may be longer than what it is about.
+func (a *Agent) complain(ctx context.Context, j *judgement, request *model.Request, reply model.Reply, read prompt.Reading, through int64) (prompt.Reading, error) {
 	again := *request
 	again.Messages = slices.Clone(request.Messages)
-	if text := strings.TrimSpace(reply.Message.Text()); text != "" {
-		again.Messages = append(again.Messages, model.Message{Role: model.Assistant, Parts: []model.Part{model.Text{Text: text}}})
+	why := strings.Join(read.Complaints, "\n")
+	if read.Useless {
+		last := &again.Messages[len(again.Messages)-1]
+		last.Parts = append(slices.Clone(last.Parts), model.Text{Text: "You were asked before, and " + why + ". Write the JSON object and nothing else, and keep it short."})
+	} else {
+		said := model.Text{Text: strings.TrimSpace(reply.Message.Text())}
+		complaint := model.Text{Text: "This does not hold:\n" + why + "\nWrite the whole object again, without what does not hold."}
+		again.Messages = append(again.Messages,
+			model.Message{Role: model.Assistant, Parts: []model.Part{said}}, model.Message{Role: model.User, Parts: []model.Part{complaint}})
 	}
-	again.Messages = append(again.Messages, model.Message{Role: model.User, Parts: []model.Part{model.Text{
-		Text: "This does not hold:\n" + strings.Join(why, "\n") + "\nWrite the whole object again, without what does not hold.",
-	}}})
 	second, err := a.consult(ctx, j, &again)
 	if err != nil {
 		return prompt.Reading{}, err

@@ -27,7 +27,7 @@ type Reading struct {
 	Notes       []event.Note        // without ids
 	Constraints []event.Constrained // words of the person that forbid or require something, without ids
 	Complaints  []string            // what was refused, and why; empty if all was taken
-	Useless     bool                // it is no answer at all: nothing is gained by asking again
+	Useless     bool                // it is no answer at all, and not worth showing to the model again
 }
 
 // noted is a note as the model writes it.

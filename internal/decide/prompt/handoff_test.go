@@ -124,7 +124,7 @@ func TestR253_R254_R268_NotesAreHeldAgainstTheLog(t *testing.T) {
 	}
 }
 
-// TestR263_AnAnswerThatIsNoSummaryIsRefused, and nothing is gained by asking again.
+// TestR263_AnAnswerThatIsNoSummaryIsRefused, whole, and told from one that is wrong.
 func TestR263_AnAnswerThatIsNoSummaryIsRefused(t *testing.T) {
 	r := worked(t)
 	cut := answered(note(nil))
