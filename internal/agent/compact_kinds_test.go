@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"image/png"
 	"strings"
@@ -166,48 +167,48 @@ func TestR252_R264_WhatIsNotTextOutlivesACompaction(t *testing.T) {
 }
 
 // TestR264_WhatWasRefusedDoesNotComeBackInAHandoff: an answer that the API takes no
-// more is neither quoted for notes nor reported after a compaction.
+// more is neither quoted for notes nor reported after a compaction. One of which it
+// only refuses the reasoning is.
 func TestR264_WhatWasRefusedDoesNotComeBackInAHandoff(t *testing.T) {
-	r := newRig(t, options{script: `
+	for part, not := range []string{"", "not "} { // 0 is the reasoning, 1 the words
+		r := newRig(t, options{script: strings.NewReplacer("PART", fmt.Sprint(part), "NOT ", not).Replace(`
 -- handoff --
 expect: user /Do go on/
-expect: not user /poison/
+expect: NOT user /poison/
 say: {"notes": []}
 -- step --
+think: hm
 say: Here is the poison.
 -- step --
-fail: rejected message=1 part=0
+fail: rejected message=1 part=PART
 -- step --
-expect: not user /poison/
 say: Well, ` + strings.Repeat("word ", 2_000) + `
 -- step --
 say: So it is.
 -- step --
 expect: user /the model reported: Well/
-expect: not user /poison/
+expect: NOT user /the model reported: Here is the poison/
 say: And on.
-`})
-	for _, words := range []string{"go", "Do go on", "Is it so?"} {
-		if err := r.Turn(t.Context(), agent.Input{Text: words}); err != nil {
+`)})
+		for _, words := range []string{"go", "Do go on", "Is it so?"} {
+			if err := r.Turn(t.Context(), agent.Input{Text: words}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Compact(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := r.Compact(t.Context(), ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.turn(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	quarantined, handoff := 0, ""
-	for _, e := range r.events {
-		switch b := e.Body.(type) {
-		case event.Quarantined:
-			quarantined++
-		case event.Compacted:
-			handoff = b.Handoff
+		if err := r.turn(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if quarantined != 1 || handoff == "" || strings.Contains(handoff, "poison") {
-		t.Errorf("%d parts are quarantined, and the handoff is %q", quarantined, handoff)
+		quarantined := 0
+		for _, e := range r.events {
+			if q, ok := e.Body.(event.Quarantined); ok && q.Part == part {
+				quarantined++
+			}
+		}
+		if quarantined != 1 {
+			t.Errorf("part %d is quarantined %d times", part, quarantined)
+		}
 	}
 }

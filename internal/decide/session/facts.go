@@ -151,8 +151,10 @@ func (f *Facts) learn(s *State, e event.Event) {
 		}
 	case event.Finished:
 		f.finished(s.calls[b.Call], b)
-	case event.Quarantined: // told in other words it would be refused again
-		f.Answers.take(func(a Said) bool { return a.Seq == b.Seq })
+	case event.Quarantined:
+		if s.isText(b.Seq, b.Part) { // told in a handoff it would be refused again
+			f.Answers.take(func(a Said) bool { return a.Seq == b.Seq })
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 	p := plan(id, calling("T", `{"n":1}`), []effect.Kind{effect.Read, effect.Write}[rng.IntN(2)])
 	switch rng.IntN(15) {
 	case 13:
-		return event.Packed{Kept: []recall.Item{{Slot: recall.Test, Source: "a", Text: fmt.Sprint(rng.IntN(9)), Score: 0.3}}[:rng.IntN(2)]}
+		return event.Packed{Kept: []recall.Item{{Slot: recall.Test, Source: "a", Text: fmt.Sprint(rng.IntN(9)), Score: 0.3}}[:rng.IntN(2)], Missing: []string{"", "late"}[rng.IntN(2)]}
 	case 12:
 		return event.Sent{Model: []string{"a/b", "c/d"}[rng.IntN(2)], Tokens: rng.IntN(20), For: []string{"", "handoff"}[rng.IntN(2)]}
 	case 0:
@@ -101,7 +101,7 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 			return event.Switched{To: "openai/b", Why: "busy"}
 		}
 		return event.Compacted{
-			Through: int64(rng.IntN(int(s.Seq()))), Handoff: []string{"Goal: x", ""}[rng.IntN(2)], Before: rng.IntN(99), After: 9,
+			Through: int64(rng.IntN(int(s.Seq()))), Handoff: []string{"Goal: x", ""}[rng.IntN(2)], Before: rng.IntN(99), After: 9, Room: rng.IntN(99),
 			Trigger: []string{ByOverflow, ByPerson}[rng.IntN(2)], Notes: []event.Note{{ID: s.NextNote(0), Kind: "goal", Text: "x"}},
 			Pruned: []event.Pruned{{Call: callID(1 + rng.IntN(s.number+1)), Text: "short", Args: json.RawMessage(`{}`)}},
 		}

@@ -127,6 +127,17 @@ func (s *State) Quarantined(seq int64, index int) bool { return s.out[part{seq, 
 // seq, only the words may be in requests.
 func (s *State) Bare(seq int64, index int) bool { return s.out[part{seq, index, true}] }
 
+// isText reports whether a part of a message in the talk is words.
+func (s *State) isText(seq int64, index int) bool {
+	for _, x := range s.talk {
+		if x.Message.Seq == seq && 0 <= index && index < len(x.Message.Parts) {
+			_, words := x.Message.Parts[index].(model.Text)
+			return words
+		}
+	}
+	return false
+}
+
 // Seen returns the files the model knows, by path and digest.
 func (s *State) Seen() map[string]string { return maps.Clone(s.seen) }
 
