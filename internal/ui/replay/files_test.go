@@ -3,7 +3,9 @@ package replay
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,9 +25,12 @@ import (
 
 // A desk has files, a tool Put that writes one and a tool Check that says what they
 // are.
-type desk map[string]string
+type desk struct {
+	mu    sync.Mutex
+	files map[string]string
+}
 
-func (d desk) tools() []tool.Tool {
+func (d *desk) tools() []tool.Tool {
 	type put struct {
 		Path string `json:"path"`
 		Text string `json:"text"`
@@ -40,11 +45,13 @@ func (d desk) tools() []tool.Tool {
 		return &tool.Action{
 			Parts: []tool.Part{{Name: a.Path, Effects: effect.Set{{Kind: effect.Write, On: a.Path}}}},
 			Do: func(context.Context, tool.Env) (tool.Result, error) {
+				d.mu.Lock()
+				defer d.mu.Unlock()
 				e := edit.Intent{Path: a.Path, Result: edit.Digest([]byte(a.Text))}
-				if was, there := d[a.Path]; there {
+				if was, there := d.files[a.Path]; there {
 					e.Base = edit.Digest([]byte(was))
 				}
-				d[a.Path] = a.Text
+				d.files[a.Path] = a.Text
 				return tool.Result{Status: tool.Success, Text: "put " + a.Path, Edits: []edit.Intent{e}}, nil
 			},
 		}, nil
@@ -55,7 +62,9 @@ func (d desk) tools() []tool.Tool {
 		return &tool.Action{
 			Parts: []tool.Part{{Name: "check", Effects: effect.Set{{Kind: effect.Read, On: ".", Tree: true}, {Kind: effect.Process}}}},
 			Do: func(context.Context, tool.Env) (tool.Result, error) {
-				return tool.Result{Status: tool.Success, Text: fmt.Sprint(map[string]string(d))}, nil
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				return tool.Result{Status: tool.Success, Text: fmt.Sprint(d.files)}, nil
 			},
 		}, nil
 	})
@@ -68,7 +77,7 @@ func rehearse(t *testing.T, script string, turns ...string) *Recording {
 	j := journal.Memory(nil)
 	var events []event.Event
 	a, err := agent.Open(t.Context(), new(session.State), agent.Options{
-		Journal: j, Provider: rehearsed(t, script), Model: model.Info{Name: "script:test"}, Tools: desk{}.tools(),
+		Journal: j, Provider: rehearsed(t, script), Model: model.Info{Name: "script:test"}, Tools: (&desk{files: make(map[string]string)}).tools(),
 		Session: event.Opened{Session: "s", Root: "/w", Model: "script:test"}, Policy: policy.Policy{Mode: policy.ModeFull},
 		Observe: func(s agent.Signal) {
 			if recorded, ok := s.(agent.Recorded); ok {
@@ -240,5 +249,59 @@ func TestWhatAPersonChangedIsThere(t *testing.T) {
 	check := undone.calls[tool.Call{Tool: "Check", Args: []byte("{}")}.Signature()][0]
 	if d := cmp.Diff(files{"a": ""}, check.files); d != "" {
 		t.Errorf("the files of the second turn (-want +got):\n%s", d)
+	}
+}
+
+// TestR302_RandomSessionsPlayTheSame: whatever a session did, side by side and refused
+// calls included, playing it with nothing changed gives the same requests and the same
+// results, and leaves no doubt.
+func TestR302_RandomSessionsPlayTheSame(t *testing.T) {
+	refused, doubted := 0, 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 302))
+		var script strings.Builder
+		turns := []string{"go"}
+		for range 1 + rng.IntN(8) {
+			script.WriteString("-- step --\n")
+			if rng.IntN(6) == 0 {
+				script.WriteString("say: done\n")
+				turns = append(turns, "on")
+				continue
+			}
+			for range 1 + rng.IntN(4) {
+				switch rng.IntN(5) {
+				case 0:
+					script.WriteString("call: Check {}\n")
+				case 1:
+					fmt.Fprintf(&script, "call: Put {\"path\": \"%d\", \"text\": \"\"}\n", rng.IntN(2))
+				default:
+					fmt.Fprintf(&script, "call: Put {\"path\": \"%d\", \"text\": \"%d\"}\n", rng.IntN(2), rng.IntN(3))
+				}
+			}
+		}
+		script.WriteString("-- step --\nsay: done\n")
+		r := rehearse(t, script.String(), turns...)
+		is := r.again(t, nil)
+		for _, p := range Compare(r.Steps(), is.Steps()) {
+			if p.Was == nil || p.Is == nil || len(p.Request) > 0 || !p.SameNext {
+				t.Fatalf("seed %d, turn %d, step %d differs: %v; the script:\n%s", seed, p.Turn, p.Step, p.Request, script.String())
+			}
+		}
+		if is.Doubts() != nil {
+			t.Fatalf("seed %d: doubts of the same: %v", seed, is.Doubts())
+		}
+		for i, m := range r.made {
+			if d := cmp.Diff(m.result.Edits, is.made[i].result.Edits); d != "" {
+				t.Fatalf("seed %d: %s came to other changes (-was +is):\n%s", seed, m.call.ID, d)
+			}
+			if kindOf(*m.result) == tool.Repeated {
+				refused++
+			}
+		}
+		other := r.again(t, rehearsed(t, "-- step --\ncall: Put {\"path\": \"9\", \"text\": \"9\"}\n-- step --\nsay: done\n"+strings.Repeat("-- step --\nsay: done\n", len(turns))))
+		doubted += len(other.Doubts())
+	}
+	if refused == 0 || doubted < 60 {
+		t.Errorf("%d calls were refused as repetitions, and %d runs of another kind doubted: this proves little", refused, doubted)
 	}
 }
