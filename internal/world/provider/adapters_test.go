@@ -127,11 +127,12 @@ func TestBug_P06_ModelsChange(t *testing.T) {
 // TestR264_AnyLogMakesARequestThatEachAPITakes: whatever happened in a session,
 // whatever was quarantined, and whoever spoke, what follows is a request that a
 // strict server takes: each call with its one result right after it, and no
-// thoughts but its own.
+// thoughts but its own. Of 600 sessions of chance the soak tries each, and the
+// usual run 120.
 func TestR264_AnyLogMakesARequestThatEachAPITakes(t *testing.T) {
 	rounds := 600
-	if testing.Short() {
-		rounds = 60
+	if !soak {
+		rounds = 120
 	}
 	var encoders []encoder
 	for _, d := range dialects() {

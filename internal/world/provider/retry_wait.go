@@ -73,7 +73,7 @@ func (t *transport) tooLong(u *model.Unavailable, n int, deadline time.Time, why
 	}
 	limit := inWords(t.patience.Deadline)
 	told := *u
-	if at := time.Now().Add(u.After); at.After(deadline) {
+	if at := time.Now().Add(u.After); u.After > maxPause && at.After(deadline) { // else it is the many attempts that took long
 		told.Err = fmt.Errorf("%w; it asks to be left alone for %s, until %s, and Belay waits for %s at most", u.Err, inWords(u.After), at.Format("15:04:05 on 2 January"), limit)
 	} else {
 		told.Err = fmt.Errorf("%w; it was asked %d times in %s", u.Err, n, limit)

@@ -16,6 +16,9 @@ import (
 	"github.com/belay-agent/belay/internal/contract/model/modeltest"
 )
 
+// soak says whether the long tests run whole, or take a sample.
+const soak = true
+
 // TestStreamsOfNoise feeds each API's decoder a million streams: those of the
 // fixtures, and whole ones, with pieces lost, doubled, changed and of each other.
 // BELAY_STREAMS sets how many.

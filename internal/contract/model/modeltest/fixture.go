@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -33,6 +34,7 @@ import (
 // A call is answered with "ok"; where there is none the user says "go on".
 type Fixture struct {
 	Name, API, Base, Effort, Schema string
+	Every                           int // its streams are parted at each so many bytes, and where that is awkward; 0 is 1
 
 	replies []Response
 	wants   []string
@@ -103,7 +105,7 @@ func ReadFixture(t testing.TB, file string) Fixture {
 type Opener func(f Fixture, client *http.Client) (model.Provider, error)
 
 // Run holds f against the provider that open opens: with its streams whole and
-// byte by byte from a server, and parted at every byte, which are too many for
+// byte by byte from a server, and parted as f.Every says, which are too many for
 // sockets, from the handler itself. With update set the file is rewritten.
 func (f Fixture) Run(t *testing.T, open Opener, file string, update bool) {
 	s := &fixtureServer{}
@@ -132,10 +134,28 @@ func (f Fixture) Run(t *testing.T, open Opener, file string, update bool) {
 		longest = max(longest, len(r.Body))
 	}
 	for at := 1; at < longest; at++ {
+		if f.Every > 1 && at%f.Every != 0 && !f.awkward(at) {
+			continue
+		}
 		if d := cmp.Diff(got, f.converse(t, s, client, open, 0, at)); d != "" {
 			t.Fatalf("parted at %d it is another (-whole +parted):\n%s", at, d)
 		}
 	}
+}
+
+// awkward reports whether at is amid the end of an event, or of a line of two
+// bytes, or amid a character of one of the streams.
+func (f Fixture) awkward(at int) bool {
+	for _, r := range f.replies {
+		if at >= len(r.Body) {
+			continue
+		}
+		before, after := r.Body[at-1], r.Body[at]
+		if !utf8.RuneStart(after) || before == '\n' && after == '\n' || before == '\r' || before == '\n' && after == '\r' {
+			return true
+		}
+	}
+	return false
 }
 
 // converse plays f once and returns what each request came to.
