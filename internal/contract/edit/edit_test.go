@@ -145,9 +145,14 @@ func someBytes(r *rand.Rand, n int) []byte {
 	return b
 }
 
+// TestApplyAndInvertAgainstSplices tries 4000 edits of chance, and the soak 20,000.
 func TestApplyAndInvertAgainstSplices(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
+	rounds := 4000
+	if soak {
+		rounds = 20_000
+	}
+	for range rounds {
 		base := someBytes(r, 40)
 		untouched := bytes.Clone(base)
 		i := someIntent(r, base, 5)

@@ -120,6 +120,9 @@ func few() []event.Body {
 	}
 }
 
+// TestPromise_P07_ALogCutAtAnyByteOpens cuts at every byte of the last events. That
+// zeros follow, as a file that was made longer has them, the usual run tries at
+// every fifth, and the soak at each.
 func TestPromise_P07_ALogCutAtAnyByteOpens(t *testing.T) {
 	dir, ends, events := crashed(t, few()...)
 	name := filepath.Join(dir, segmentName(1))
@@ -130,6 +133,9 @@ func TestPromise_P07_ALogCutAtAnyByteOpens(t *testing.T) {
 	}
 	for cut := ends[len(ends)-4]; cut <= last; cut++ {
 		for _, zeros := range []int64{0, 1000} {
+			if zeros > 0 && cut%5 != 0 && !soak {
+				continue
+			}
 			text := append(bytes.Clone(whole[:cut]), make([]byte, zeros)...)
 			if err := os.WriteFile(name, text, 0o600); err != nil {
 				t.Fatal(err)

@@ -15,9 +15,10 @@ import (
 	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
+// TestPromise_P03_PowerCuts tries 150 sessions, and the soak 100,000 more.
 func TestPromise_P03_PowerCuts(t *testing.T) {
 	t.Parallel()
-	powerCuts(t, 1, 500)
+	powerCuts(t, 1, 150)
 }
 
 // powerCuts runs as many sessions, each with several lives, on a disk that

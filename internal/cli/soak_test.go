@@ -4,3 +4,6 @@ package cli
 
 // undoSequences is how many random sequences are taken back.
 const undoSequences = 1000
+
+// mutantsSampled says whether only some of the wrapped lines are tried.
+const mutantsSampled = false

@@ -1,0 +1,6 @@
+//go:build !soak
+
+package edit
+
+// soak says whether the long tests run whole, or take a sample.
+const soak = false
