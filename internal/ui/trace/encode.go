@@ -132,6 +132,8 @@ func tamed(b []byte) []byte {
 		switch {
 		case !wild(r):
 			out = append(out, b[:n]...)
+		case r == '\r': // between values: strings have none as it is
+			out = append(out, ' ')
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
 			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)

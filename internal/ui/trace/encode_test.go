@@ -109,7 +109,7 @@ func TestTextOfChanceIsWhatItWas(t *testing.T) {
 }
 
 func FuzzData(f *testing.F) {
-	for _, s := range []string{`{}`, `{"a":"<b>&","c":[1,-2.5e3,null,"\u2028\\\""]}`, `"` + strings.Repeat("x", 40) + `"`, `{"</script>":"\\"}`, `"\ud83d\ude00"`, "\"\U000e0041\u202e\u009b\""} {
+	for _, s := range []string{`{}`, `{"a":"<b>&","c":[1,-2.5e3,null,"\u2028\\\""]}`, `"` + strings.Repeat("x", 40) + `"`, `{"</script>":"\\"}`, `"\ud83d\ude00"`, "\"\U000e0041\u202e\u009b\"", "\r{\r\n\t\"a\":\r0}\r"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
