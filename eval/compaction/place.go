@@ -100,13 +100,13 @@ func (p place) open(ctx context.Context, o options) (r *running, err error) {
 		Rules:   func(context.Context) ([]event.Ruled, error) { return ruled(w) },
 		Approve: func(context.Context, agent.Question) (agent.Answer, error) { return agent.Answer{Allow: true}, nil },
 		Before: func(ctx context.Context, call string, e effect.Set) error {
-			if scope, ok := commanded(e); ok {
+			if scope, ok := e.Commanded(); ok {
 				_ = snapshots.Before(ctx, call, scope) // After says so in the result
 			}
 			return nil
 		},
 		After: func(call string, e effect.Set) agent.Aftermath {
-			if _, ok := commanded(e); !ok {
+			if _, ok := e.Commanded(); !ok {
 				return agent.Aftermath{}
 			}
 			return agent.Aftermath(snapshots.After(call))
@@ -124,23 +124,6 @@ func (p place) open(ctx context.Context, o options) (r *running, err error) {
 		},
 	})
 	return r, err
-}
-
-// commanded reports whether a program may change files, and which: all if none
-// are named.
-func commanded(e effect.Set) (scope []string, ok bool) {
-	runs := false
-	for _, x := range e {
-		switch x.Kind {
-		case effect.Anything:
-			return nil, true
-		case effect.Process:
-			runs = true
-		case effect.Write:
-			scope = append(scope, x.On)
-		}
-	}
-	return scope, runs && scope != nil
 }
 
 func ruled(w *workspace.Workspace) ([]event.Ruled, error) {

@@ -110,7 +110,7 @@ func TestBug_C05_R261_R262_R264_NoFiguresAndAWindowNobodyKnows(t *testing.T) {
 				catalogues = []string{too}
 			}
 			t.Run(fmt.Sprintf("%s, %d %.20s, usage %d", d.Name, refusal.status, refusal.words, n), func(t *testing.T) {
-				s := &narrow{Dialect: d, most: 30_000, status: refusal.status, words: refusal.words, usage: usage, calls: 24}
+				s := &narrow{Dialect: d, most: 30_000, status: refusal.status, words: refusal.words, usage: usage, calls: 12}
 				l := s.session(t, catalogues)
 				if err := l.turn("go"); err != nil {
 					t.Fatal(err)
@@ -119,7 +119,7 @@ func TestBug_C05_R261_R262_R264_NoFiguresAndAWindowNobodyKnows(t *testing.T) {
 					t.Fatal(s.wrong)
 				}
 				all := l.compactions()
-				if s.took != 25 || s.refused != 1 || len(all) < 2 || all[0].Trigger != session.ByOverflow {
+				if s.took != 13 || s.refused != 1 || len(all) < 2 || all[0].Trigger != session.ByOverflow {
 					t.Errorf("%d requests were taken and %d refused, with %d compactions", s.took, s.refused, len(all))
 				}
 				for _, b := range all[1:] {

@@ -32,28 +32,18 @@ model. Nothing leaves the log.`,
 }
 
 // compact makes the session that args name shorter.
-func (s System) compact(ctx context.Context, o runOptions, hint string, args []string) (err error) {
+func (s System) compact(ctx context.Context, o runOptions, hint string, args []string) error {
 	st := s.store()
 	id, err := s.in(o.dir).session(st, args)
 	if err != nil {
 		return err
 	}
-	if o.dir, err = s.workplace(st, id, o.dir); err != nil {
+	if err := s.goOn(st, id, &o); err != nil {
 		return err
 	}
-	if o.model == "" {
-		o.model = st.modelOf(id)
-	}
-	in := listen()
-	defer in.close()
-	ctx, done := in.within(ctx)
-	defer done()
-	r, err := s.open(ctx, openOptions{runOptions: o, session: id, interrupts: in})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	return r.outcome(r.compact(ctx, hint))
+	return s.during(ctx, openOptions{runOptions: o, session: id}, func(ctx context.Context, r *rig) error {
+		return r.outcome(r.compact(ctx, hint))
+	})
 }
 
 // compact makes the session shorter, and says if there was nothing to leave out.

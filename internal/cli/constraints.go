@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -164,7 +163,7 @@ func (r *rig) tellLifting(words string) {
 }
 
 // lift ends what is called what in session id.
-func (s System) lift(ctx context.Context, st store, id, dir, what string) (err error) {
+func (s System) lift(ctx context.Context, st store, id, dir, what string) error {
 	constraints, notes, err := st.heldTo(id)
 	if err != nil {
 		return err
@@ -176,18 +175,12 @@ func (s System) lift(ctx context.Context, st store, id, dir, what string) (err e
 	if dir, err = s.workplace(st, id, dir); err != nil {
 		return err
 	}
-	in := listen()
-	defer in.close()
-	ctx, done := in.within(ctx)
-	defer done()
-	r, err := s.open(ctx, openOptions{
-		runOptions: runOptions{dir: dir}, session: id, interrupts: in, asked: true,
+	o := openOptions{
+		runOptions: runOptions{dir: dir}, session: id, asked: true,
 		provider: noModel{}, info: model.Info{Name: st.modelOf(id)},
-	})
-	if err != nil {
-		return err
 	}
-	defer func() { err = errors.Join(err, r.close()) }()
-	_, err = r.agent.Lift(what)
-	return err
+	return s.during(ctx, o, func(_ context.Context, r *rig) error {
+		_, err := r.agent.Lift(what)
+		return err
+	})
 }

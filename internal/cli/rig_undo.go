@@ -45,36 +45,19 @@ func (r *rig) reversible(o *agent.Options) {
 		return
 	}
 	o.Before = func(ctx context.Context, call string, e effect.Set) error {
-		if scope, ok := commanded(e); ok {
+		if scope, ok := e.Commanded(); ok {
 			defer r.ui.Doing("keeping what files are like before " + call)()
 			_ = r.snapshots.Before(ctx, call, scope) // After says so in the result
 		}
 		return nil
 	}
 	o.After = func(call string, e effect.Set) agent.Aftermath {
-		if _, ok := commanded(e); !ok {
+		if _, ok := e.Commanded(); !ok {
 			return agent.Aftermath{}
 		}
 		defer r.ui.Doing("looking what " + call + " changed")()
 		return agent.Aftermath(r.snapshots.After(call))
 	}
-}
-
-// commanded reports whether a program may change files, and which: all if none
-// are named. What Belay changes itself its tools know.
-func commanded(e effect.Set) (scope []string, ok bool) {
-	runs := false
-	for _, x := range e {
-		switch x.Kind {
-		case effect.Anything:
-			return nil, true
-		case effect.Process:
-			runs = true
-		case effect.Write:
-			scope = append(scope, x.On)
-		}
-	}
-	return scope, runs && scope != nil
 }
 
 // history returns the changes of the session so far.

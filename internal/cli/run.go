@@ -103,11 +103,8 @@ The model is the one that the session had last, unless --model names another.`,
 			if err != nil {
 				return err
 			}
-			if o.dir, err = s.workplace(st, id, o.dir); err != nil {
+			if err := s.goOn(st, id, &o); err != nil {
 				return err
-			}
-			if o.model == "" {
-				o.model = st.modelOf(id)
 			}
 			goal := ""
 			if len(args) > 0 {
@@ -121,6 +118,17 @@ The model is the one that the session had last, unless --model names another.`,
 	o.register(c)
 	o.registerOutput(c)
 	return c
+}
+
+// goOn sets what o leaves open to what session id had: its directory and its model.
+func (s System) goOn(st store, id string, o *runOptions) (err error) {
+	if o.dir, err = s.workplace(st, id, o.dir); err != nil {
+		return err
+	}
+	if o.model == "" {
+		o.model = st.modelOf(id)
+	}
+	return nil
 }
 
 // workplace returns the directory that session id is about, in which alone it goes
@@ -159,17 +167,30 @@ func (s System) goal(args []string) (string, error) {
 }
 
 // once runs one turn and prints its answer.
-func (s System) once(ctx context.Context, o runOptions, session, goal string) (err error) {
-	in := listen()
-	defer in.close()
-	ctx, done := in.within(ctx)
-	defer done()
+func (s System) once(ctx context.Context, o runOptions, session, goal string) error {
+	return s.during(ctx, openOptions{runOptions: o, session: session}, func(ctx context.Context, r *rig) error {
+		return r.once(ctx, goal)
+	})
+}
 
-	r, err := s.open(ctx, openOptions{runOptions: o, session: session, interrupts: in})
+// during opens a rig, has do use it, and closes it. An interrupt ends the context
+// that do gets.
+func (s System) during(ctx context.Context, o openOptions, do func(context.Context, *rig) error) (err error) {
+	o.interrupts = listen()
+	defer o.interrupts.close()
+	ctx, done := o.interrupts.within(ctx)
+	defer done()
+	r, err := s.open(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
+	return do(ctx, r)
+}
+
+// once runs one turn, or goes on with the last if there is no goal, and prints its
+// answer.
+func (r *rig) once(ctx context.Context, goal string) (err error) {
 	said := r.said(goal)
 	if r.schema != nil && goal != "" {
 		said.Text = r.schema.instruct(goal)

@@ -49,6 +49,24 @@ func (e Effect) String() string {
 // A Set is the most a call may do. The zero Set does nothing.
 type Set []Effect
 
+// Commanded reports whether a program may change files, and which paths: all if
+// none are named. A call that writes without a program is not meant: its tool knows
+// what it changes.
+func (s Set) Commanded() (scope []string, ok bool) {
+	runs := false
+	for _, e := range s {
+		switch e.Kind {
+		case Anything:
+			return nil, true
+		case Process:
+			runs = true
+		case Write:
+			scope = append(scope, e.On)
+		}
+	}
+	return scope, runs && scope != nil
+}
+
 // OnlyReads reports whether s does no more than read. So does a Set that does
 // nothing.
 func (s Set) OnlyReads() bool {

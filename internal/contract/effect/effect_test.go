@@ -216,3 +216,25 @@ func TestOnlyReads(t *testing.T) {
 		}
 	}
 }
+
+func TestCommanded(t *testing.T) {
+	program := Effect{Kind: Process}
+	a, b := Effect{Kind: Write, On: "a"}, Effect{Kind: Write, On: "b"}
+	for _, tt := range []struct {
+		name  string
+		s     Set
+		scope []string
+		ok    bool
+	}{
+		{"nothing", nil, nil, false},
+		{"a tool that writes", Set{a, b}, []string{"a", "b"}, false},
+		{"a program that reads", Set{program, {Kind: Read, On: "a"}}, nil, false},
+		{"a program that writes", Set{a, program, b}, []string{"a", "b"}, true},
+		{"anything", Set{a, {Kind: Anything}, program}, nil, true},
+	} {
+		scope, ok := tt.s.Commanded()
+		if d := cmp.Diff(tt.scope, scope); ok != tt.ok || d != "" {
+			t.Errorf("%s: %t (-want +got):\n%s", tt.name, ok, d)
+		}
+	}
+}
