@@ -11,6 +11,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/tool"
 )
 
 // compactions is what a session records of them.
@@ -108,5 +109,53 @@ func TestR258_P01_KilledAroundACompaction(t *testing.T) {
 	}
 	if before == 0 || after == 0 {
 		t.Errorf("it was killed %d times before it was recorded, and %d times after", before, after)
+	}
+}
+
+// R252, P01: a command that a kill cut off, and of which nobody can say whether it
+// happened, is named as that in the handoff of a later process.
+func TestR252_P01_ACallThatWasCutOffIsInTheHandoff(t *testing.T) {
+	t.Parallel()
+	st := open(t, binary(t, marked), "compact.play")
+	named := 0
+	for i, mark := range st.marks {
+		if mark != "process started" || named > 0 {
+			continue
+		}
+		s, _ := st.killed(t, i+1)
+		if err := s.finish(); err != nil {
+			t.Fatal(err)
+		}
+		v, err := s.judge(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range v.wrong() {
+			t.Errorf("mark %d: %s", i+1, w)
+		}
+		all, err := s.events()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var unknown string
+		for _, e := range all {
+			switch b := e.Body.(type) {
+			case event.Finished:
+				if b.Result.Status == tool.Unknown {
+					unknown = b.Call
+				}
+			case event.Compacted:
+				if b.Handoff == "" || unknown == "" {
+					continue
+				}
+				if !strings.Contains(b.Handoff, "call "+unknown+" (") || !strings.Contains(b.Handoff, "was cut off: whether it happened is unknown") {
+					t.Errorf("mark %d: %s is not in the handoff:\n%s", i+1, unknown, b.Handoff)
+				}
+				named++
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no session was compacted after a call that was cut off")
 	}
 }

@@ -176,7 +176,11 @@ func (a *Agent) compact(ctx context.Context, q squeeze) (bool, error) {
 			j, err := a.takeNotes(ctx, q, through)
 			if err != nil { // what was answered until then is paid all the same
 				given := event.Compacted{Trigger: q.trigger, Hint: q.hint, Usage: j.usage, Cost: j.cost, Before: q.before, Room: q.room}
-				return false, errors.Join(err, a.paid(given, "it was given up: "+err.Error()))
+				paid := a.paid(given, "it was given up: "+err.Error())
+				if paid == nil && errors.Is(err, errFell) {
+					return a.compact(ctx, a.squeeze(q.trigger, q.hint, a.tokens(a.state)))
+				}
+				return false, errors.Join(err, paid)
 			}
 			b.Through, b.Notes, b.By, b.Refused, b.Usage, b.Cost = through, j.notes, j.by, j.refused, j.usage, j.cost
 			found = j.found

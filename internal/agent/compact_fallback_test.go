@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,6 +118,57 @@ func TestR255_R261_AFallbackWithASmallerWindowIsGivenWhatFits(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestR255_AModelThatIsBusyWhenNotesAreDue: the fallback is asked for them, and
+// what is left is made to fit it, in one compaction.
+func TestR255_AModelThatIsBusyWhenNotesAreDue(t *testing.T) {
+	const size = 120 // tokens: results that are not worth storing
+	due := 0
+	before := newPair(t, 30_000, 1000, size)
+	before.large.calls = 150
+	if err := before.turn("go"); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range before.events {
+		switch b := e.Body.(type) {
+		case event.Finished:
+			due++
+		case event.Sent:
+			if b.For != "" {
+				goto found
+			}
+		}
+	}
+	t.Fatal("no notes were asked for")
+found:
+	p := newPair(t, 30_000, due, size)
+	p.small.calls = 0
+	p.small.notes = `{"notes":[{"kind":"learning","text":"it recurses","status":"","evidence":[],"error":"","files":[],"forbids":[]}]}`
+	if err := p.turn("go"); err != nil || p.complaint() != nil {
+		t.Fatal(err, p.complaint())
+	}
+	var kinds []string // since the newest result
+	for _, e := range p.events {
+		kind := e.Kind()
+		switch b := e.Body.(type) {
+		case event.Finished:
+			kinds = nil
+		case event.Sent:
+			kind += " to " + b.Model
+		case event.Compacted:
+			if b.By != "anthropic/small" || len(b.Notes) != 1 || b.After > 16_000*8/10 {
+				t.Errorf("compacted by %s to %d with %d notes: %q", b.By, b.After, len(b.Notes), b.Refused)
+			}
+		}
+		if len(kinds) == 0 || kinds[len(kinds)-1] != kind { // notes may take several pieces
+			kinds = append(kinds, kind)
+		}
+	}
+	want := "finished, sent to openai/large, switched, sent to anthropic/small, compacted, sent to anthropic/small, replied, stopped"
+	if got := strings.Join(kinds, ", "); got != want || p.small.refused > 0 {
+		t.Errorf("%d were too long; it went\n%s, want\n%s", p.small.refused, got, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -25,14 +26,18 @@ type judgement struct {
 	cost    int64
 }
 
-// errUseless reports that no answer was one: the model is not asked
-// about what is left.
+// errUseless reports that no answer was one: the model is not asked about what is
+// left.
 var errUseless = errors.New("no answer was of any use")
+
+// errFell reports that the fallback speaks from now on: what it takes is another
+// matter.
+var errFell = errors.New("another model goes on")
 
 // takeNotes asks the model for notes on what is compacted, up to an event. What it
 // writes is held against the log; what does not hold is asked for once more, and
 // then left out. Where it cannot be asked, or does not answer, code alone keeps the
-// record. Only the end of ctx and the journal are errors.
+// record. Only the end of ctx, the journal and errFell are errors.
 func (a *Agent) takeNotes(ctx context.Context, q squeeze, through int64) (judgement, error) {
 	j := judgement{by: byCode}
 	if q.alone {
@@ -42,6 +47,9 @@ func (a *Agent) takeNotes(ctx context.Context, q squeeze, through int64) (judgem
 		if err := a.noteOn(ctx, &j, request, through); err != nil {
 			if ctx.Err() != nil {
 				return j, context.Cause(ctx)
+			}
+			if fell, err := a.reachable(err); fell || err != nil {
+				return j, cmp.Or(err, errFell)
 			}
 			if !errors.Is(err, errUseless) { // which is said already
 				j.refused = append(j.refused, err.Error())
@@ -56,6 +64,19 @@ func (a *Agent) takeNotes(ctx context.Context, q squeeze, through int64) (judgem
 		j.by = a.speaker().Model.Name
 	}
 	return j, nil
+}
+
+// reachable lets the fallback speak where err is that the model cannot be reached,
+// and reports whether it does. Its error is the journal's.
+func (a *Agent) reachable(err error) (fell bool, _ error) {
+	if _, ok := errors.AsType[*model.Unavailable](err); !ok || a.Fallback == nil || a.fell {
+		return false, nil
+	}
+	fell, err = a.fallBack(err)
+	if fell {
+		return true, nil
+	}
+	return false, err
 }
 
 // noteOn adds what the model writes of one piece.

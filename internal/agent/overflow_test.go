@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type narrow struct {
 	usage  func(chars int) model.Usage
 	calls  int
 	busy   bool // it answers nobody
+	notes  string
 
 	mu      sync.Mutex
 	took    int // requests
@@ -68,7 +70,7 @@ func (s *narrow) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	reply := modeltest.Reply{Text: "Done.", Stop: model.End, Usage: s.usage(chars)}
 	if len(c.Tools) == 0 {
-		reply.Text = "I make no notes."
+		reply.Text = cmp.Or(s.notes, "I make no notes.")
 	} else if s.took++; s.took <= s.calls {
 		reply.Text, reply.Stop = "", model.Calls
 		reply.Calls = []modeltest.Call{{Tool: "Look", Args: fmt.Sprintf(`{"on":"f%d.go"}`, s.took)}}
