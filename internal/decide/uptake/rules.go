@@ -77,7 +77,7 @@ func (d done) shown(p done) bool {
 
 func notInstead(d seen) (Miss, bool) {
 	named := instead(d.done)
-	if named == nil {
+	if len(named) == 0 {
 		return Miss{}, false
 	}
 	used := func(q done) bool { return q.Tool == named[0].Tool }

@@ -344,3 +344,32 @@ func TestMissesOnlyGrow(t *testing.T) {
 		before = now
 	}
 }
+
+// FuzzMisses: whatever tools and models write, nothing but what the log has is named, and a
+// miss is of a result that was known when its call was made.
+func FuzzMisses(f *testing.F) {
+	f.Add(`{"path":"a.go"}`, `{"instead":[]}`, `{"failing":[{"file":"a_test.go"}]}`, uint8(0))
+	f.Add(`{"path":1}`, `{"instead":[{"id":"","tool":"Read","args":null}]}`, `{"reports":[{"errors":1,"problems":[{}]}]}`, uint8(1))
+	f.Add(`not JSON`, `null`, `[]`, uint8(2))
+	f.Fuzz(func(t *testing.T, args, detail, data string, kind uint8) {
+		r := fails(tool.Kinds[int(kind)%len(tool.Kinds)])
+		r.Failure.Detail, r.Data = json.RawMessage(detail), json.RawMessage(data)
+		s := begin()
+		for range 3 {
+			s.step(play{"Bash " + args, r}, play{"Edit " + args, changes("a.go")})
+			s.step(play{"Read " + args, cut("artifact:1")}, play{"Bash " + args, r})
+			s.stop()
+		}
+		replies := make(map[string]int) // by call
+		for i := range s.calls {
+			replies[fmt.Sprintf("c%d", i+1)] = i / 2
+		}
+		for _, m := range s.Misses() {
+			of, there := replies[m.Of]
+			at, also := replies[m.At]
+			if !there || m.At != "" && (!also || at <= of) || m.What == "" {
+				t.Errorf("%+v", m)
+			}
+		}
+	})
+}
