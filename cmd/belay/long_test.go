@@ -72,6 +72,13 @@ func (p *plodder) next(body []byte) modeltest.Reply {
 	return reply
 }
 
+// heard returns the requests so far, and how many replies are left.
+func (p *plodder) heard() (sent [][]byte, left int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.sent), len(p.plan)
+}
+
 // run runs belay with p behind it.
 func (p *plodder) run(t *testing.T, at *place, args ...string) end {
 	t.Helper()
@@ -90,7 +97,7 @@ func (p *plodder) run(t *testing.T, at *place, args ...string) end {
 // each file that is not as it was, and how.
 func TestR245_ALongSessionStaysItself(t *testing.T) {
 	eachDialect(t, func(t *testing.T, d modeltest.Dialect) {
-		const files = 100 // of each turn
+		const files = 75 // of each turn
 		p := newPlace(t)
 		p.write(t, "AGENTS.md", "Values are written without spaces.\n")
 		p.write(t, "vendor/lib.conf", "value=0\n")
@@ -130,21 +137,22 @@ func TestR245_ALongSessionStaysItself(t *testing.T) {
 		constraints := []string{"Do not touch anything in vendor/.", "Never run git push.", "Keep the names of the values as they are."}
 		goal := "Set the values in src one after another."
 		w.run(t, p, "run", "--mode", "full", "--max-steps", "1000", "-m", maker+"/m", goal+" "+strings.Join(constraints, " ")).wants(t, 0)
-		first := len(w.sent)
+		first, _ := w.heard()
 		more, late := "Set the other half of them too.", "And do not change locked.ini."
 		last := w.run(t, p, "resume", "--mode", "full", "--max-steps", "1000", "-m", maker+"/m", more+" "+late)
 		last.wants(t, 0)
-		if len(w.plan) > 0 {
-			t.Errorf("%d replies of the plan were not asked for", len(w.plan))
+		sent, left := w.heard()
+		if left > 0 {
+			t.Errorf("%d replies of the plan were not asked for", left)
 		}
 
 		steps, compactions, refused := w.measure(t, p)
 		t.Logf("%d steps, %d compactions", steps, compactions)
-		if steps < 4*files || compactions < 5 {
+		if steps < 300 || compactions < 10 {
 			t.Errorf("%d steps and %d compactions: this proves little", steps, compactions)
 		}
-		w.same(t, w.sent[:first], slices.Concat(constraints, []string{goal}))
-		w.same(t, w.sent[first:], slices.Concat(constraints, []string{late, more}))
+		w.same(t, sent[:len(first)], slices.Concat(constraints, []string{goal}))
+		w.same(t, sent[len(first):], slices.Concat(constraints, []string{late, more}))
 		if d := gocmp.Diff([]string{"Bash denied", "Edit denied", "Edit denied"}, refused); d != "" {
 			t.Errorf("what was kept to at the end (-want +got):\n%s", d)
 		}
@@ -181,10 +189,11 @@ func (p *plodder) measure(t *testing.T, at *place) (steps, compactions int, deni
 func (p *plodder) same(t *testing.T, requests [][]byte, words []string) {
 	t.Helper()
 	var first struct{ Tools json.RawMessage }
-	if err := json.Unmarshal(p.sent[0], &first); err != nil || len(first.Tools) < 1000 {
+	sent, _ := p.heard()
+	if err := json.Unmarshal(sent[0], &first); err != nil || len(first.Tools) < 1000 {
 		t.Fatalf("tools of the first request: %d bytes, %v", len(first.Tools), err)
 	}
-	head, err := p.d.Parse(p.sent[0])
+	head, err := p.d.Parse(sent[0])
 	if err != nil || !strings.Contains(head.System, "Values are written without spaces.") {
 		t.Fatalf("the system prompt of the first request: %q, %v", head.System, err)
 	}
@@ -260,7 +269,7 @@ func (p *plodder) reported(t *testing.T, at *place, before, after map[string]str
 			t.Errorf("the report has no line %q", line)
 		}
 	}
-	for _, line := range []string{"· changed src/100.conf +1 -1 (c", "· and 94 more files\n", "left open: Edit vendor/lib.conf"} {
+	for _, line := range []string{"· changed src/75.conf +1 -1 (c", "· and 69 more files\n", "left open: Edit vendor/lib.conf"} {
 		if !strings.Contains(last.err, line) {
 			t.Errorf("at the end of the turn nothing says %q:\n%s", line, last.err)
 		}
