@@ -70,6 +70,7 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 		return err
 	}
 	var cases []replayed
+	damaged := false
 	for _, id := range ids {
 		one, err := s.replaySession(ctx, st, id, o)
 		if errors.Is(err, replay.ErrNothing) {
@@ -77,6 +78,11 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 				continue
 			}
 			return usage("session %s: %v", id, err)
+		}
+		if bad, ok := errors.AsType[*unreadable](err); ok && o.all {
+			damaged = true
+			fmt.Fprintln(s.Stderr, "belay: "+oneLine(id+": "+bad.Error(), 0)+"; it is left out")
+			continue
 		}
 		if err != nil {
 			return fmt.Errorf("replay %s: %w", id, err)
@@ -87,9 +93,12 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 		}
 	}
 	if len(cases) > 1 {
-		return s.printReplays(cases, o.asJSON)
+		err = s.printReplays(cases, o.asJSON)
 	}
-	return nil
+	if err == nil && damaged {
+		err = &statusError{status: exitUnverified}
+	}
+	return err
 }
 
 // cases returns the sessions that are named, each once, or all of this directory, or
@@ -123,12 +132,18 @@ func (s System) cases(st store, all bool, names []string) ([]string, error) {
 	return ids, nil
 }
 
+// An unreadable session has damage in its log.
+type unreadable struct{ error }
+
+func (e *unreadable) Error() string { return e.error.Error() + "; belay doctor says more" }
+func (e *unreadable) Unwrap() error { return e.error }
+
 func (s System) replaySession(ctx context.Context, st store, id string, o replayOptions) (replayed, error) {
 	view := journal.Watch(st.path(id))
 	var events []event.Event
 	for e, err := range view.Next() {
 		if err != nil {
-			return replayed{}, fmt.Errorf("%w; belay doctor says more", err)
+			return replayed{}, &unreadable{err}
 		}
 		events = append(events, e)
 	}
