@@ -111,8 +111,9 @@ func header(pairs ...string) func(*http.Request) {
 
 func host(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
 
-// events reads what a page is sent, until it has n rows.
-func events(t *testing.T, address, after string, n int) (seqs []int64, kinds []string) {
+// events reads what a page is sent, until it has n rows. Each time rows came it
+// calls heard with how many there are, if it is not nil.
+func events(t *testing.T, address, after string, n int, heard func(rows int)) (seqs []int64, kinds []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -151,6 +152,9 @@ func events(t *testing.T, address, after string, n int) (seqs []int64, kinds []s
 		for _, row := range m.Rows {
 			seqs, kinds = append(seqs, row.Q), append(kinds, row.K)
 		}
+		if heard != nil && len(m.Rows) > 0 {
+			heard(len(seqs))
+		}
 	}
 	if lines.Err() != nil && len(seqs) < n {
 		t.Fatalf("after %v: %v", seqs, lines.Err())
@@ -173,17 +177,17 @@ func TestR323_EventsAreStreamedAsTheyAreWritten(t *testing.T) {
 		}
 	}
 	add(event.Opened{Session: "s", Root: "/", Model: "m"}, event.Asked{Text: "one"})
-	go func() { // while the reader waits
-		time.Sleep(300 * time.Millisecond)
-		_, _ = j.Append(event.Replied{Message: model.Message{Role: model.Assistant, Parts: []model.Part{model.Text{Text: "answer"}}}, Stop: model.End}, event.Stopped{Reason: "end"})
-	}()
-	seqs, kinds := events(t, s.URL(), "", 4)
+	seqs, kinds := events(t, s.URL(), "", 4, func(rows int) {
+		if rows == 2 { // it has what was there, and waits for more
+			add(event.Replied{Message: model.Message{Role: model.Assistant, Parts: []model.Part{model.Text{Text: "answer"}}}, Stop: model.End}, event.Stopped{Reason: "end"})
+		}
+	})
 	if strings.Join(kinds, " ") != "opened asked replied stopped" || seqs[0] != 1 || seqs[3] != 4 {
 		t.Fatalf("events %v: %v", seqs, kinds)
 	}
 	add(event.Asked{Text: "two"})
 	// Who was cut off gets what is missing, and nothing twice.
-	if seqs, kinds = events(t, s.URL(), "3", 2); strings.Join(kinds, " ") != "stopped asked" {
+	if seqs, kinds = events(t, s.URL(), "3", 2, nil); strings.Join(kinds, " ") != "stopped asked" {
 		t.Fatalf("events after 3: %v: %v", seqs, kinds)
 	}
 }
