@@ -28,12 +28,33 @@ func withoutNoise(text string) string {
 	if strings.Contains(text, "\x1b") {
 		text = escapeRE().ReplaceAllString(text, "")
 	}
+	if !encoded(text) {
+		return text
+	}
 	return base64RE().ReplaceAllStringFunc(text, func(run string) string {
 		if !mixed(run) {
 			return run
 		}
 		return fmt.Sprintf("[%d bytes of base64]", len(run))
 	})
+}
+
+// encoded reports whether text has 60 bytes of base64 in a row, without which
+// base64RE finds nothing. Most texts have not, and the look is cheap beside the
+// search.
+func encoded(text string) bool {
+	run := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '+', c == '/':
+			if run++; run == 60 {
+				return true
+			}
+		default:
+			run = 0
+		}
+	}
+	return false
 }
 
 // mixed reports whether a run has what encoded bytes have and a ruler, a hash or a
