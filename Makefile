@@ -10,7 +10,7 @@ JOBS    ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) 
 # The race detector needs a C compiler, and Go turns cgo off where there is none.
 RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race,$(warning no C compiler: testing without the race detector))
 
-.PHONY: build demo test collector lint bench eval-compaction soak vuln screenshots types clean help
+.PHONY: build demo test collector lint bench eval-compaction eval-constraints soak vuln screenshots types clean help
 
 build: ## build ./belay
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BELAY) ./cmd/belay
@@ -39,6 +39,9 @@ bench: build ## the figures of docs/performance.md
 
 eval-compaction: ## what a compaction keeps, on eight labelled sessions (needs the network once, npm and node)
 	$(GO) run ./eval compaction $(EVAL)
+
+eval-constraints: ## what is found of what users forbid and require, author by author
+	$(GO) run ./eval constraints $(EVAL)
 
 # Power cuts need root, /dev/fuse, loop devices, e2fsprogs, xfsprogs and btrfs-progs;
 # what is missing is named where a test is skipped.

@@ -43,13 +43,13 @@ func toldBy(s *session.State, events []event.Event) told {
 // Resumed, it comes to the same: the same notes once each, what the person required
 // and only the model heard, and as many tokens on record.
 func TestR258_ACrashAroundACompactionLeavesOne(t *testing.T) {
-	const heard = "The wire format is sacred."
+	const heard = "Our partners rely on the wire format"
 	answers := notes(
 		`{"kind":"constraint","text":"`+heard+`","status":"","evidence":[],"error":"","files":[],"forbids":[]}`,
 		`{"kind":"learning","text":"it recurses","status":"","evidence":[],"error":"","files":[],"forbids":[]}`)
 	speaking := func() *small { return &small{window: 12_000, calls: 40, size: 900, handoff: answers} }
 	whole := newLong(t, speaking(), 12_000, nil)
-	if err := whole.turn("Find out how it works. " + heard); err != nil {
+	if err := whole.turn("Why is it slow? " + heard + ", I think"); err != nil {
 		t.Fatal(err)
 	}
 	want := toldBy(whole.state, whole.events)

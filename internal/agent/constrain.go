@@ -9,8 +9,8 @@ import (
 	"github.com/belay-agent/belay/internal/decide/constraint"
 )
 
-// byPattern is the By of a constraint that was found in the user's words.
-const byPattern = "pattern"
+// byReader is the By of a constraint that was found in the user's words.
+const byReader = "reader"
 
 // heed records the constraints in text, the words of event seq. One that already
 // holds is not recorded again.
@@ -19,7 +19,7 @@ func (a *Agent) heed(seq int64, text string) error {
 	for _, k := range constraint.Find(text) {
 		if !a.holds(k.Words) {
 			bodies = append(bodies, event.Constrained{
-				ID: a.state.NextConstraint(len(bodies)), Words: k.Words, Seq: seq, Bans: k.Bans, By: byPattern,
+				ID: a.state.NextConstraint(len(bodies)), Words: k.Words, Seq: seq, Bans: k.Bans, By: byReader,
 			})
 		}
 	}
@@ -37,11 +37,12 @@ func (a *Agent) heedLast() error {
 	return a.heed(said.Seq, said.Text())
 }
 
-// holds reports whether a constraint in those words is in force.
+// holds reports whether a constraint in those words is in force, whatever ends them.
 func (a *Agent) holds(words string) bool {
-	same := func(k event.Constrained) bool {
-		return strings.EqualFold(strings.Join(strings.Fields(k.Words), " "), strings.Join(strings.Fields(words), " "))
+	plain := func(words string) string {
+		return strings.TrimRight(strings.Join(strings.Fields(words), " "), ".!。！")
 	}
+	same := func(k event.Constrained) bool { return strings.EqualFold(plain(k.Words), plain(words)) }
 	return slices.ContainsFunc(a.state.Constraints(), same)
 }
 
@@ -100,7 +101,7 @@ func (a *Agent) lift(id string) error {
 }
 
 // proposed returns the constraints that a model heard in the person's words and that
-// no pattern found. What they did not say is none.
+// the reader did not find. What they did not say is none.
 func (a *Agent) proposed(found []event.Constrained) []event.Body {
 	var bodies []event.Body
 	for _, f := range found {

@@ -88,7 +88,7 @@ func TestR306_ConstraintsAreHeardWhileATurnRuns(t *testing.T) {
 			heard = append(heard, strings.TrimSpace(b.ID+" "+b.By+" "+b.Words))
 		}
 	}
-	if diff := cmp.Diff([]string{"k1 pattern do not touch api/", "k1 person do not touch api/"}, heard); diff != "" {
+	if diff := cmp.Diff([]string{"k1 reader do not touch api/", "k1 person do not touch api/"}, heard); diff != "" {
 		t.Error(diff)
 	}
 }

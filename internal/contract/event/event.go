@@ -140,7 +140,7 @@ type (
 		Words  string     `json:"words"`         // the user's own
 		Seq    int64      `json:"seq,omitempty"` // of the Asked that they are from
 		Bans   []tool.Ban `json:"bans,omitempty"`
-		By     string     `json:"by"` // what found it: "pattern", "model" or "person"
+		By     string     `json:"by"` // what found it: "reader" ("pattern" before there was one), "model" or "person"
 		Lifted bool       `json:"lifted,omitempty"`
 	}
 

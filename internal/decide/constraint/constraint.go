@@ -1,10 +1,10 @@
 // Package constraint finds what the user forbids or requires in what they say,
 // and turns it into bans where code can match it.
 //
-// Find reads English and Chinese, mixed too, by patterns: the same words always
-// give the same constraints. What is quoted, asked, reported, allowed, or said of
-// how the product behaves is none. Words that bind and are no pattern are missed;
-// FromProposal takes those from a model, if the user really said them.
+// Find reads English and Chinese, mixed too, with weights that were learned from
+// labelled texts: the same words always give the same constraints. What is quoted,
+// asked, reported, allowed, or said of how the product behaves is none. What is
+// missed FromProposal takes from a model, if the user really said it.
 //
 // Bans are made only of what is certainly meant: a path, a command, a tool, a
 // package by its name, the network. All else stays words: the model is told, and
@@ -44,14 +44,11 @@ const maxFound = 32
 
 // Find returns the constraints in text, which is what a user said, in the order in
 // which they stand there.
-func Find(text string) []Constraint {
-	var found []span
-	for _, s := range sentences(mask(text)) {
-		for _, f := range append(english(s), chinese(s)...) {
-			f.start = topicStart(text, s.start, f)
-			found = append(found, f)
-		}
-	}
+func Find(text string) []Constraint { return reader().Find(text) }
+
+// Find is the function of that name, for a reader with other weights.
+func (r Reader) Find(text string) []Constraint {
+	found := r.hear(text)
 	slices.SortStableFunc(found, func(a, b span) int { return a.start - b.start })
 	var out []Constraint
 	end := 0
@@ -76,7 +73,7 @@ type span struct {
 var ErrNotSaid = errors.New("the user did not say that")
 
 // FromProposal returns the constraint that a model heard in userText, which is one
-// message of the user, and that no pattern found. It must be in the user's own
+// message of the user, and that the reader missed. It must be in the user's own
 // words, or the error is ErrNotSaid; white space may differ. What it bans is asked
 // about, not denied: that these words bind is the model's reading, and a piece of a
 // sentence can say what the whole does not.
@@ -86,12 +83,7 @@ func FromProposal(words, userText string) (Constraint, error) {
 		return Constraint{}, fmt.Errorf("constraint %q: %w", words, ErrNotSaid)
 	}
 	words = userText[start:end]
-	kind := Forbid
-	for _, s := range sentences(mask(words)) {
-		for _, f := range append(english(s), chinese(s)...) {
-			kind = f.kind
-		}
-	}
+	kind := reader().kindOf(words)
 	var bans []tool.Ban
 	if negative(words) {
 		bans = Compile(words, kind)
@@ -105,7 +97,7 @@ func FromProposal(words, userText string) (Constraint, error) {
 // negative reports whether words forbid, or bound, by any word of theirs. "edit a.go",
 // cut out of what the user asked for, does not.
 func negative(words string) bool {
-	if strings.ContainsAny(words, signs) {
+	if strings.ContainsAny(words, negations) {
 		return true
 	}
 	return slices.ContainsFunc(strings.Fields(flat(words)), func(w string) bool {

@@ -26,6 +26,10 @@ func TestR260_WordsBecomeBans(t *testing.T) {
 		"do not open .env":                         {{Rule: "Read(**/.env)"}, {Rule: "Edit(**/.env)"}},
 		"do not delete anything in data/":          {{Rule: "Edit(data/**)", Removes: true}},
 		"only change files in docs/ and a.go":      {{Rule: "Edit(**)", Except: "{docs/**,**/a.go}"}},
+		"only edit a.go, b/c.go and docs/":         {{Rule: "Edit(**)", Except: "{**/a.go,b/c.go,docs/**}"}},
+		"don't touch a.go, b/c.go, or d.go":        {{Rule: "Edit(**/a.go)"}, {Rule: "Edit(b/c.go)"}, {Rule: "Edit(**/d.go)"}},
+		"do not push, unless I say so":             {{Rule: "Bash(git push **)", Ask: true}},
+		"if the tests fail, do not commit":         nil, // only in some case
 		"ask me before changing anything in b/":    {{Rule: "Edit(b/**)", Ask: true}},
 		"ask me before deleting any file":          {{Rule: "Edit(**)", Removes: true, Ask: true}},
 		"never run `make deploy`":                  {{Rule: "Bash(make deploy **)"}},
@@ -75,7 +79,7 @@ func TestSeveralInOneText(t *testing.T) {
 	}
 }
 
-// TestFromProposal: a model may hear what no pattern finds, but not what was not
+// TestFromProposal: a model may hear what the reader does not, but not what was not
 // said.
 func TestFromProposal(t *testing.T) {
 	const said = "The old client is\n sacred. And push nothing."
@@ -110,11 +114,8 @@ func TestPermits(t *testing.T) {
 // FuzzFind: what is found stands in the text, in order and apart, and every ban
 // makes a rule.
 func FuzzFind(f *testing.F) {
-	for _, name := range []string{"sentences.jsonl", "second.jsonl"} {
-		for _, l := range readLabelled(f, name) {
-			f.Add(l.Text)
-		}
-	}
+	f.Add("Fix it, but don't touch a.go, b.go or `c d`; before you push, ask me (please)")
+	f.Add("改完跑 go test，不要动 配置/密钥.txt，没有我的同意别提交。If in doubt: ask")
 	f.Add("do not touch \x7f\x01 `a`")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(mask(text)) != len(text) {

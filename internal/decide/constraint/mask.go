@@ -17,14 +17,14 @@ const (
 // of code, lines that quote somebody, and words between quotation marks.
 func mask(text string) string {
 	b := []byte(text)
-	if strings.Contains(text, "```") || strings.Contains(text, "~~~") || strings.Contains(text, ">") {
+	if strings.Contains(text, "```") || strings.Contains(text, "~~~") || strings.ContainsAny(text, ">:") {
 		maskLines(b)
 	}
 	maskSpans(b)
 	return string(b)
 }
 
-// maskLines blanks fenced blocks and quoted lines.
+// maskLines blanks fenced blocks, quoted lines and what a program printed.
 func maskLines(b []byte) {
 	fence := ""
 	for from := 0; from < len(b); {
@@ -46,11 +46,21 @@ func maskLines(b []byte) {
 		case opens != "":
 			fence = opens
 			fill(b[from:to], blank)
-		case strings.HasPrefix(line, ">"):
+		case strings.HasPrefix(line, ">"), printed(line):
 			fill(b[from:to], blank)
 		}
 		from = to + 1
 	}
+}
+
+// printed reports whether a line is what a program says that fails: AssertionError: ...
+func printed(line string) bool {
+	before, _, ok := strings.Cut(line, ": ")
+	if !ok || before == "" || strings.ContainsAny(before, " ") {
+		return false
+	}
+	low := strings.ToLower(before)
+	return among(low, "fatal", "panic", "stderr", "traceback") || strings.HasSuffix(low, "error") || strings.HasSuffix(low, "exception")
 }
 
 func fill(b []byte, with byte) {

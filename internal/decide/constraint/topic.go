@@ -6,46 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// topicStart returns where f starts if the words of f say what is to be done, and
-// the clause before says to what, as in "verify/ is none of our business, leave it
-// alone": a constraint that does not say what it is about is none that anybody can
-// keep. Nothing before from is looked at.
-func topicStart(text string, from int, f span) int {
-	if !lacksTopic(text[f.start:f.end]) {
-		return f.start
-	}
-	before := strings.TrimRight(text[from:f.start], " ")
-	r, size := utf8.DecodeLastRuneInString(before)
-	if r != ',' && r != '，' {
-		return f.start
-	}
-	before = before[:len(before)-size]
-	start := strings.LastIndexFunc(before, isPause)
-	if start >= 0 {
-		_, size := utf8.DecodeRuneInString(before[start:])
-		start += size
-	} else {
-		start = 0
-	}
-	start += len(before[start:]) - len(strings.TrimLeft(before[start:], " "))
-	if !describes(before[start:]) {
-		return f.start
-	}
-	for _, t := range tokens(before[start:]) {
-		if looksLikePath(t.text) || t.dir {
-			return from + start
-		}
-	}
-	return f.start
-}
-
 // describes reports whether a clause says what something is, and asks for nothing:
 // what is asked for would be forbidden with the rest.
 func describes(clause string) bool {
 	return contains(" "+strings.ToLower(clause)+" ", []string{" is ", " are ", " belongs ", " belong ", "'s ", "是", "归", "属于", "不管", "由"})
 }
-
-func isPause(r rune) bool { return strings.ContainsRune(",，;；:：", r) }
 
 // shortClause is the number of characters that a Chinese clause without an object
 // has at most, as "千万绝对不要动它".

@@ -40,24 +40,6 @@ func isRareVerb(word string) bool {
 	return false
 }
 
-// isPast knows the verbs that say what was, where the ending does not.
-func isPast(word string) bool {
-	return among(word, "told", "said", "gave", "wrote", "ran", "did", "got", "went", "took", "made", "had", "knew", "thought", "answered", "mentioned", "explained", "asked", "showed", "sent") ||
-		strings.HasSuffix(word, "ed") && !isVerb(word)
-}
-
-// isOutput knows the gerunds of what a program does rather than who works on it:
-// "stop logging passwords" is a task.
-func isOutput(gerund string) bool {
-	switch gerund {
-	case "logging", "printing", "sending", "showing", "leaking", "exposing", "including", "fetching", "copying", "storing", "saving",
-		"dumping", "swallowing", "allocating", "retrying", "hiding", "duplicating", "polling", "emailing", "posting", "requiring",
-		"querying", "reading", "opening", "connecting", "exporting", "spawning":
-		return true
-	}
-	return false
-}
-
 // isGerund reports whether a word is one of the verbs with -ing.
 func isGerund(word string) bool { return stem(word, "ing") != "" }
 
@@ -134,63 +116,4 @@ func isAdverb(word string) bool {
 		return true
 	}
 	return false
-}
-
-// isLead knows what may stand before what a clause says.
-func isLead(word string) bool {
-	switch word {
-	case "and", "but", "also", "please", "plz", "pls", "so", "then", "just", "however", "now", "ok", "okay", "oh", "hey", "important",
-		"note", "nb", "remember", "again", "kindly", "btw", "still", "first", "really", "absolutely", "or", "though", "although",
-		"yet", "well", "warning", "attention", "caution", "reminder", "rule", "rules", "constraint", "constraints", "additionally",
-		"moreover", "finally", "lastly", "secondly", "second", "third", "further", "furthermore", "besides", "plus", "alternatively",
-		"instead", "otherwise", "strictly", "actually", "thanks", "hi", "hello", "meanwhile", "above", "obviously":
-		return true
-	}
-	return false
-}
-
-// leading are openings of several words.
-var leading = [][]string{
-	{"whatever", "you", "do"}, {"in", "any", "case"}, {"for", "now"}, {"this", "time"}, {"at", "all", "costs"}, {"above", "all"},
-	{"one", "more", "thing"}, {"most", "importantly"}, {"by", "the", "way"}, {"no", "matter", "what"}, {"for", "the", "time", "being"},
-	{"in", "addition"}, {"as", "i", "said"}, {"like", "i", "said"}, {"as", "always"}, {"once", "again"}, {"and", "again"}, {"i", "repeat"},
-	{"from", "now", "on"}, {"on", "the", "way"}, {"while", "you're", "at", "it"}, {"i", "said"}, {"i", "told", "you"}, {"i", "already", "said"},
-	{"during", "this", "task"}, {"during", "the", "refactoring"}, {"in", "this", "session"}, {"in", "this", "repo"}, {"in", "this", "repository"},
-	{"at", "the", "moment"}, {"until", "further", "notice"}, {"as", "a", "rule"}, {"until", "then"}, {"rule", "number", "one"}, {"one", "rule"}, {"one", "thing"},
-	{"for", "god's", "sake"}, {"for", "the", "love", "of", "god"}, {"for", "heaven's", "sake"}, {"for", "safety"}, {"for", "security", "reasons"}, {"if", "possible"}, {"for", "this", "task"}, {"for", "this", "session"}, {"for", "this", "one"},
-	{"in", "the", "meantime"}, {"of", "course"}, {"to", "be", "clear"}, {"just", "to", "be", "clear"}, {"and", "please"},
-}
-
-// leads knows the first words of all that is leading.
-func leads(word string) bool {
-	switch word {
-	case "whatever", "in", "for", "this", "at", "above", "one", "most", "by", "no", "as", "like", "once", "and", "i", "from", "on", "while",
-		"during", "until", "rule", "of", "to", "just", "if":
-		return true
-	}
-	return false
-}
-
-// lead returns how many words of a clause only lead up to what it says.
-func lead(words []word) int {
-	n := 0
-again:
-	for n < len(words) {
-		w := words[n].low
-		if isLead(w) || !latinLetter(w[0]) && strings.Trim(w, "0123456789.-*#)•") == "" {
-			n++
-			continue
-		}
-		if !leads(w) {
-			break
-		}
-		for _, l := range leading {
-			if starts(words[n:], l...) {
-				n += len(l)
-				continue again
-			}
-		}
-		break
-	}
-	return n
 }

@@ -50,7 +50,7 @@ func TestWhatIsRememberedAndDroppedHasViews(t *testing.T) {
 
 	tb.click("[data-only=memory]")
 	frame("do not touch sub_test.go")
-	tb.need("#detail", "A constraint", "do not touch sub_test.go", "found by", "pattern", "said in", "What it stops, by code", "rule", "sub_test.go")
+	tb.need("#detail", "A constraint", "do not touch sub_test.go", "found by", "reader", "said in", "What it stops, by code", "rule", "sub_test.go")
 	frame("Compacted")
 	tb.need("#detail", "What was dropped, and why", "stands for", "all events up to", "set off by", "person", "asked to keep in mind", "keep the sign in mind", "tokens", "before", "after",
 		"judged by", "code", "What was kept", "Fix Sub in sub.go")

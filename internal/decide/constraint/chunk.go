@@ -1,0 +1,142 @@
+package constraint
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A chunk is a part of a sentence between two marks, or before a word that joins it
+// to another: what the reader weighs as a whole.
+type chunk struct {
+	start, end int      // bytes of the text
+	mark       string   // or joining word, that it stands behind; a stop begins a sentence
+	sentence   int      // which of the text's it belongs to
+	asks       bool     // that one is a question
+	chinese    bool     // that one has Chinese characters
+	tokens     []string // its words, or Chinese characters, as tokenOf gives them
+}
+
+// joins are words before which an English sentence is cut.
+var joins = []string{"but", "and", "so", "because", "since", "without", "while", "although", "though", "then", "plus"}
+
+// chunksOf cuts a masked text.
+func chunksOf(masked string) (all []chunk) {
+	for n, s := range sentences(masked) {
+		c := cutter{sentence: s, n: n, mark: ".", chinese: strings.ContainsFunc(s.text, isHan)}
+		before := rune(0)
+		for at := 0; at < len(s.text); {
+			r, size := utf8.DecodeRuneInString(s.text[at:])
+			if mark := c.endsAt(before, r, at, size); mark != "" {
+				c.cut(at, at+size, mark)
+			}
+			before, at = r, at+size
+		}
+		c.cut(len(s.text), len(s.text), "")
+		all = append(all, c.out...)
+	}
+	return all
+}
+
+// courtesy is what a chunk may be that says nothing.
+var courtesy = []string{"please", "pls", "plz", "thanks", "thank you", "thx", "ok", "okay", "no", "yes", "hi", "hello", "谢谢", "谢了", "多谢", "辛苦了", "拜托", "拜托了", "麻烦了", "谢谢啦", "感谢", "好", "好的", "嗯", "不行", "对", "你好"}
+
+func isHan(r rune) bool { return r >= utf8.RuneSelf && unicode.Is(unicode.Han, r) }
+
+// A cutter cuts one sentence.
+type cutter struct {
+	sentence
+	n       int
+	chinese bool
+	from    int
+	mark    string
+	out     []chunk
+}
+
+// endsAt returns the mark that the character r at that place is between two chunks,
+// "" if it is none.
+func (c *cutter) endsAt(before, r rune, at, size int) string {
+	next, _ := utf8.DecodeRuneInString(c.text[at+size:])
+	last := at+size == len(c.text)
+	switch r {
+	case '，', '：', '（', '）', '—', '–', '～':
+		return string(r)
+	case ',', ':':
+		if last || next == ' ' || isHan(next) {
+			return string(r)
+		}
+	case '-', '(':
+		if before == ' ' && (next == ' ' || r == '(') {
+			return string(r)
+		}
+	case ' ':
+		word, _, _ := strings.Cut(c.text[at+size:], " ")
+		if isHan(before) && isHan(next) && !strings.ContainsAny(word, "/.") {
+			return " "
+		}
+		word = strings.ToLower(strings.TrimRight(word, ","))
+		if word == "but" && endsAny(strings.ToLower(c.text[c.from:at]), []string{"thing", "all", "any file", "any files", "no file", "other file", "other files"}) {
+			return "" // but for
+		}
+		if among(word, joins...) {
+			return word
+		}
+	}
+	return ""
+}
+
+// cut ends a chunk at end and begins the next one behind its mark.
+func (c *cutter) cut(end, next int, mark string) {
+	text := c.text[c.from:end]
+	from := c.from + len(text) - len(strings.TrimLeft(text, " \t-*•(\"'"))
+	text = strings.Trim(text, " \t-*•()\"'")
+	if text != "" && !among(strings.ToLower(strings.TrimRight(text, ".!~")), courtesy...) {
+		c.out = append(c.out, chunk{
+			start: c.start + from, end: c.start + from + len(text), mark: c.mark,
+			sentence: c.n, asks: c.asks, chinese: c.chinese, tokens: tokensOf(text),
+		})
+		c.mark = mark
+	}
+	c.from = next
+}
+
+// tokensOf returns the words of a text in lower case; a Chinese character is one of
+// itself.
+func tokensOf(text string) (out []string) {
+	text = strings.ToLower(text)
+	from := 0
+	end := func(at int) {
+		if word := strings.Trim(text[from:at], ".!?,;:()"); word != "" {
+			out = append(out, tokenOf(word))
+		}
+	}
+	for at, r := range text {
+		switch {
+		case isHan(r):
+			end(at)
+			from = at + utf8.RuneLen(r)
+			out = append(out, text[at:from])
+		case r <= ' ' && r != blank || r == '，' || r == '、':
+			end(at)
+			from = at + utf8.RuneLen(r)
+		}
+	}
+	end(len(text))
+	return out
+}
+
+// tokenOf returns a word, or what stands for all of its form: a name that no two
+// texts share says no more than its form does.
+func tokenOf(word string) string {
+	switch {
+	case strings.IndexByte(word, code) >= 0:
+		return "<code>"
+	case strings.Trim(word, "0123456789.%") == "":
+		return "<number>"
+	case looksLikePath(word):
+		return "<path>"
+	case strings.ContainsAny(word, "0123456789"):
+		return "<version>"
+	}
+	return word
+}

@@ -1,0 +1,156 @@
+package constraint
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A clause is one chunk or several of a sentence that say one thing together.
+type clause struct {
+	span
+	weight Weight // of its chunks that bind
+	binds  bool
+}
+
+// join puts the chunks of a message together that say one thing: what is forbidden,
+// and in which case, but for what, of what. What a ban is bounded by must be part of
+// its words, or too much would be banned.
+func join(text string, m message, weights []Weight) (found []span) {
+	var last *clause
+	end := func() {
+		if last != nil && last.binds {
+			last.kind = last.weight.kind()
+			if last.kind == Forbid && contains(flat(text[last.start:last.end]), lifting) {
+				last.kind = Ask
+			}
+			found = append(found, last.span)
+		}
+		last = nil
+	}
+	for i, c := range m.chunks {
+		binds := weights[i].binds()
+		if i > 0 && last != nil && c.sentence == m.chunks[i-1].sentence && together(text, m.chunks[i-1], c, last.binds, binds) {
+			last.end = c.end
+		} else {
+			end()
+			last = &clause{span: span{start: c.begin(text), end: c.end}}
+		}
+		if binds {
+			last.binds = true
+			last.weight.add(weights[i])
+		}
+	}
+	end()
+	return found
+}
+
+// together reports whether chunk c, behind chunk b, says one thing with it. Of those
+// that do one binds at least.
+func together(text string, b, c chunk, before, binds bool) bool {
+	if !before && !binds {
+		return false
+	}
+	first, second := text[b.start:b.end], text[c.start:c.end]
+	switch {
+	case before && (bounds(second) || spares(second) || onlyNames(second)), binds && spares(first):
+		return true
+	case binds && bounds(first) && !finishes(first):
+		return true
+	case binds && !among(c.mark, joins...) && (lacksTopic(second) && describes(first) && namesPlace(first) || onlyPlaces(first) && len(c.tokens) < 5):
+		return true
+	case before && binds:
+		return startsAny(first, beginnings) || endsAny(first, endings) || among(strings.ToLower(first), "do not", "don't", "never", "not")
+	}
+	return false
+}
+
+// lifting is what says that my word would allow it.
+var lifting = []string{" unless i ", " until i ", " till i ", " without my ", " without asking", "没有我", "没我", "未经我", "不经我", "没经我", "没经过我", "我同意", "我确认", "我批准", "我点头"}
+
+// begin returns where what a chunk says begins, behind the words that join it to
+// others or are polite.
+func (c chunk) begin(text string) int {
+	words := text[c.start:c.end]
+	for again := true; again; {
+		again = false
+		for _, w := range []string{"and ", "but ", "so ", "then ", "plus ", "also ", "please ", "但是", "但", "并且", "而且", "另外", "同时", "不过"} {
+			if len(words) > len(w) && strings.EqualFold(words[:len(w)], w) {
+				words, again = strings.TrimLeft(words[len(w):], " "), true
+			}
+		}
+	}
+	return c.end - len(words)
+}
+
+// bounds reports whether words say in which case, or without what, something holds.
+func bounds(words string) bool {
+	return startsAny(words, []string{"unless ", "until ", "without ", "while ", "if ", "when ", "whenever ", "as long as ", "除非", "直到", "如果", "要是", "若", "当"}) || endsAny(words, []string{"的时候", "的话", "时"})
+}
+
+// finishes reports whether the case is that the work is done, which it always is in
+// the end.
+func finishes(words string) bool {
+	return contains(" "+strings.ToLower(words)+" ", []string{" done ", " finished ", " finish ", " ready ", " complete ", "完成", "改完", "做完", "写完", "弄完"})
+}
+
+// beginnings and endings are of words that say before what, or in which case, I am
+// to be asked.
+var (
+	beginnings = []string{"before ", "prior to ", "if ", "when ", "whenever ", "unless ", "until ", "should ", "once ", "in case ", "without ", "如果", "要是", "若", "没有", "没经", "未经", "在"}
+	endings    = []string{"前", "之前", "以前", "的话", "时", "的时候"}
+)
+
+// spares reports whether words only say what is not meant by those beside them.
+func spares(words string) bool {
+	if len(placesIn(words)) == 0 && !startsAny(words, []string{"nothing else", "and nothing else"}) {
+		return false
+	}
+	return startsAny(words, []string{"except", "excepting ", "apart from ", "aside from ", "outside ", "save ", "other than ", "with the exception", "nothing else", "and nothing else"}) ||
+		butFor(words) == 0 || endsAny(words, []string{"除外", "例外", "外", "以外", "之外"})
+}
+
+func endsAny(text string, of []string) bool {
+	for _, end := range of {
+		if strings.HasSuffix(text, end) && len(text) > len(end) {
+			return true
+		}
+	}
+	return false
+}
+
+// placesIn returns the paths and directories among words.
+func placesIn(words string) (out []token) {
+	for _, t := range tokens(words) {
+		if looksLikePath(t.text) || t.dir || t.quoted {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func namesPlace(words string) bool { return len(placesIn(words)) > 0 }
+
+// onlyPlaces reports whether words do no more than name files: a.go and b.go.
+func onlyPlaces(words string) bool {
+	for _, w := range tokensOf(words) {
+		if !among(w, "<path>", "<code>", "and", "or", "the", "file", "files", "nor", "和", "与", "以", "及", "或") {
+			return false
+		}
+	}
+	return words != ""
+}
+
+// onlyNames reports whether words name one more of what those before are about, or
+// what to use instead of it: not npm, or b.go.
+func onlyNames(words string) bool {
+	all := tokensOf(words)
+	for i, w := range all {
+		if w[0] >= utf8.RuneSelf || i == 0 && among(w, "and", "or", "nor", "not", "but") {
+			continue
+		}
+		if !among(w, "<path>", "<code>", "the", "file", "files") && !isProgram(w) && !isKnownPackage(w) {
+			return false
+		}
+	}
+	return len(all) > 0 && len(all) < 5 && all[0][0] < utf8.RuneSelf
+}
