@@ -206,15 +206,21 @@ func (s *diskSink) spill() error {
 
 func (s *diskSink) keep(digest string, as care) error {
 	short := s.f == nil && s.n <= packLimit
-	if !short && !s.there(digest) {
-		if err := s.place(s.shelf.path(digest)); err != nil {
+	there := !short && s.there(digest)
+	if !short && !there {
+		if err := s.spill(); err != nil {
 			return err
 		}
 	}
 	s.shelf.mu.Lock()
 	defer s.shelf.mu.Unlock()
-	if short {
+	switch {
+	case short:
 		if err := s.shelf.packs.put(digest, s.head.Bytes()); err != nil {
+			return err
+		}
+	case !there && !s.there(digest): // an equal one may have come meanwhile, and be in use
+		if err := s.place(s.shelf.path(digest)); err != nil {
 			return err
 		}
 	}
@@ -241,13 +247,9 @@ func (s *diskSink) there(digest string) bool {
 	return true
 }
 
-// place gives the file its name for good.
+// place gives the file its name for good; no other has it.
 func (s *diskSink) place(name string) error {
-	err := s.spill()
-	if err != nil {
-		return err
-	}
-	err = s.f.Close()
+	err := s.f.Close()
 	if err != nil {
 		return err
 	}
