@@ -20,7 +20,7 @@ import (
 
 func (s System) constraintsCommand() *cobra.Command {
 	var o runOptions
-	var lift string
+	var lift, why string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "constraints [SESSION]",
@@ -28,12 +28,20 @@ func (s System) constraintsCommand() *cobra.Command {
 		Long: `List what you forbade or required in a session, by default the newest of this
 directory, as Belay understood it: your words, and what keeps them. With them come the
 notes of a compaction that rule something out. With --lift one of them holds no longer;
-neither the model nor any words in the conversation can do that.`,
+neither the model nor any words in the conversation can do that. With --why Belay tells what
+it would make of a text, part by part, and what spoke for it and against it.`,
 		Example: `  belay constraints
   belay constraints --lift k1
-  belay constraints 01J8Z3KQ --json`,
+  belay constraints 01J8Z3KQ --json
+  belay constraints --why "tidy up, but leave vendor/ alone"`,
 		Args: counted(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("why") {
+				if len(args) > 0 || lift != "" {
+					return usage("--why is about a text, not about a session; quote the text")
+				}
+				return s.explainConstraints(why, asJSON)
+			}
 			st := s.store()
 			id, err := s.in(o.dir).session(st, args)
 			if err != nil {
@@ -46,6 +54,7 @@ neither the model nor any words in the conversation can do that.`,
 		},
 	}
 	c.Flags().StringVar(&lift, "lift", "", "end the constraint, or the note, called `ID`, such as k1")
+	c.Flags().StringVar(&why, "why", "", "tell how `TEXT` is understood, and why")
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	c.Flags().StringVarP(&o.dir, "dir", "C", "", "of `DIR` instead of here")
 	if err := c.RegisterFlagCompletionFunc("lift", func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

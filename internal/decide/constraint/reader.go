@@ -70,24 +70,32 @@ var (
 	})
 )
 
+// weights returns those of the language of c.
+func (r Reader) weights(c chunk) Weights {
+	if c.chinese {
+		return r.Chinese
+	}
+	return r.English
+}
+
 // weigh returns what the features of the i-th part of m add up to.
 func (r Reader) weigh(m message, i int) (sum Weight) {
-	weights := r.English
-	if m.chunks[i].chinese {
-		weights = r.Chinese
-	}
+	weights := r.weights(m.chunks[i])
 	sum = weights[""]
 	m.features(i, func(feature []byte) { sum.add(weights[string(feature)]) })
 	return sum
 }
 
-// likely is how likely a part has to be to bind, to count. With it both precision and
+// enough is how likely a part has to be to bind, to count. With it both precision and
 // recall are good in texts whose authors the reader has not learned from
 // (docs/constraints.md).
-const likely = 0.55
+const enough = 0.55
+
+// likely returns how likely a part is to bind.
+func (w Weight) likely() float64 { return 1 / (1 + math.Exp(-float64(w.Binds)/100)) }
 
 // binds reports whether a part is a constraint.
-func (w Weight) binds() bool { return 1/(1+math.Exp(-float64(w.Binds)/100)) >= likely }
+func (w Weight) binds() bool { return w.likely() >= enough }
 
 // hear returns what binds in a text.
 func (r Reader) hear(text string) []span {
