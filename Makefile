@@ -5,7 +5,7 @@
 GO      ?= go
 BELAY   := belay
 TIMEOUT ?= 10m
-JOBS    ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)))
+JOBS    ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 # The race detector needs a C compiler, and Go turns cgo off where there is none.
 RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race,$(warning no C compiler: testing without the race detector))

@@ -64,7 +64,7 @@ func (p *place) command(t *testing.T, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, "belay", args...)
-	c.WaitDelay = time.Second
+	c.WaitDelay = 10 * time.Second
 	c.Dir = p.dir
 	c.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "GORACE=" + os.Getenv("GORACE"), "OLLAMA_HOST=127.0.0.1:1",
