@@ -78,6 +78,9 @@ func (c *cutter) endsAt(before, r rune, at, size int) string {
 		if word == "but" && endsAny(strings.ToLower(c.text[c.from:at]), []string{"thing", "all", "any file", "any files", "no file", "other file", "other files"}) {
 			return "" // but for
 		}
+		if strings.TrimRight(word, ".!)") == "so" && endsAny(strings.ToLower(c.text[c.from:at]), []string{" say", " said", " do", " think"}) {
+			return "" // unless I say so
+		}
 		if among(word, joins...) {
 			return word
 		}

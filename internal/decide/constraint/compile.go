@@ -12,10 +12,14 @@ import (
 // is certain: what is forbidden only in some case, or of which only a part is
 // known, stays words.
 func Compile(words string, kind Kind) []tool.Ban {
-	d := read(words)
+	forbidden, allowed, some := granted(words)
+	d := read(forbidden)
+	if d.only {
+		d.paths = append(d.paths, allowed...)
+	}
 	var bans []tool.Ban
 	switch {
-	case d.conditional:
+	case d.conditional, frees(d.words), some && len(allowed) == 0, kind == Forbid && !d.forbids():
 	case d.only: // what is not named is banned
 		if len(d.paths) > 0 && (d.does(changing) || d.does(working) || d.keeps) {
 			for _, from := range d.scope() {
@@ -34,9 +38,18 @@ func Compile(words string, kind Kind) []tool.Ban {
 		bans = d.bans(kind)
 	}
 	for i := range bans {
+		if some && !d.only {
+			bans[i].Except = excepts(bans[i].Except, allowed)
+		}
 		bans[i].Ask = bans[i].Ask || kind == Ask || d.passing() // nobody lifts "not yet"
 	}
 	return bans
+}
+
+// forbids reports whether a word of them says that something is not to be: what only
+// names a change bans none.
+func (d deed) forbids() bool {
+	return d.keeps || d.only || negative(d.words) || contains(d.words, []string{" quit ", " refrain ", " prohibited ", " prevent ", " hold off ", " out of scope ", " donot ", " dnt "})
 }
 
 // whatActs are the bans of all that does more than read.

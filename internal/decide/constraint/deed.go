@@ -32,7 +32,7 @@ func read(words string) deed {
 	d.target = flat(target)
 	d.only = contains(d.words, []string{" only ", " except ", " besides ", " outside ", " everything but ", " all but ", " nothing but ", " anything but ", " apart from ", " other than ", " nothing outside ", " and nothing else ", " limit ", " restrict ", " confine ", " stay within ", " stay inside ", " stay in ", " exclusively ", " solely ", "只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "仅可", "仅能", "只在", "只改", "只动", "只修改", "只编辑", "只碰", "仅修改", "仅改", "除了", "以外的", "之外的"}) ||
 		contains(d.words, []string{" keep ", "edits", "changes"}) && contains(d.words, []string{" within ", " inside "})
-	d.keeps = contains(d.words, []string{" leave ", " keep ", " stay ", " stays ", " remain ", " remains ", " hands ", " off limits ", " off-limits ", " out of bounds ", " read-only ", " untouched ", " unchanged ", " stay away ", " out of scope ", " steer clear ", "不变", "不动", "原样"})
+	d.keeps = contains(d.words, keeping)
 	d.anything = contains(d.words, []string{" any file", " anything ", " a file ", " files ", " file ", " something ", "任何东西", "文件"}) && !contains(d.words, []string{" the ", " old ", " these ", " those ", " that file", "旧", "这些", "那些"}) ||
 		strings.HasSuffix(strings.TrimRight(d.words, " "), " deleting") || strings.HasSuffix(strings.TrimRight(d.words, " "), " delete")
 	d.conditional = contains(d.words, []string{" if ", " when ", " whenever ", " more than ", " too often", " twice ", " unless the ", " unless it", " unless they", " unless tests", " unless absolutely", " unless necessary", " unnecessarily", " where possible", " if possible", "如果", "除非必要", "尽量", "的时候", "次以上", "超过"}) ||
@@ -54,15 +54,23 @@ func read(words string) deed {
 	}
 	spared, from, ok := exception(target)
 	d.only = d.only || ok
-	d.conditional = d.conditional || unclear(d.words)
+	d.conditional = d.conditional || unclear(d.words) || !ok && contains(d.words, []string{" except", " excluding "})
 	if d.only && ok {
 		d.take(from)
 		d.within, d.paths = d.paths, nil
+		if ofTests(from) && len(d.within) == 0 {
+			d.within = testFiles
+		}
+		d.conditional = d.conditional || len(d.within) == 0 && !general(from)
 		d.take(spared)
 	} else {
 		d.take(target)
 	}
 	d.bare = strings.HasPrefix(d.words, " no ")
+	if d.only && len(d.within) == 0 && len(d.paths) > 0 && ofTests(target) { // a.go and its tests
+		d.paths = append(d.paths, testFiles...)
+	}
+	d.conditional = d.conditional || !d.only && beyond(d.words) || behaves(d.words)
 	d.not = strings.HasPrefix(d.words, " not ") && len(d.verbs) == 0
 	return d
 }
@@ -166,17 +174,23 @@ type token struct {
 	part   bool   // only something in it is meant
 	before string // the word before "in"
 	verb   string // the word before
-	next   string // the rest
+	next   string // what stands behind it
 }
 
 // tokens returns what words name: what is quoted, and every run of letters that
 // is no Chinese.
 func tokens(words string) (out []token) {
-	var before []string // words so far
+	var before []string               // words so far
+	unclosed := make(map[string]bool) // marks that have no second one
 	for i := 0; i < len(words); {
 		r, size := utf8.DecodeRuneInString(words[i:])
 		if end := closing(r); end != "" && r != '\'' && r != '《' {
-			if n := strings.Index(words[i+size:], end); n > 0 {
+			n := -1
+			if !unclosed[end] {
+				n = strings.Index(words[i+size:], end)
+				unclosed[end] = n < 0
+			}
+			if n > 0 {
 				t := token{text: words[i+size : i+size+n], quoted: true}
 				i += size + n + len(end)
 				t.around(before, words[i:])
@@ -185,13 +199,15 @@ func tokens(words string) (out []token) {
 				continue
 			}
 		}
-		if skip, p := hanPath(words[i:]); p != "" && starting(words[:i]) {
-			t := token{text: p}
-			i += skip + len(p)
-			t.around(before, words[i:])
-			out = append(out, t)
-			before = append(before, p)
-			continue
+		if starting(words[:i]) { // hanPath reads on to the end of a run
+			if skip, p := hanPath(words[i:]); p != "" {
+				t := token{text: p}
+				i += skip + len(p)
+				t.around(before, words[i:])
+				out = append(out, t)
+				before = append(before, p)
+				continue
+			}
 		}
 		if unicode.IsSpace(r) || r >= utf8.RuneSelf || strings.ContainsRune("`\"',;:!?()[]", r) {
 			if r >= utf8.RuneSelf && unicode.Is(unicode.Han, r) {
@@ -223,13 +239,18 @@ func starting(before string) bool {
 	return before == "" || unicode.IsSpace(r) || strings.ContainsRune("`\"，,、：:（(", r)
 }
 
+// nearby is how much behind a token can say something of it, in bytes: without an end
+// a long text would be read once for each of its words.
+const nearby = 256
+
 // around sets what the words around a token say of it.
 func (t *token) around(before []string, after string) {
 	if n := len(before); n > 0 {
 		t.verb = before[n-1]
 	}
-	t.next = strings.TrimLeft(after, " ")
 	after = strings.TrimLeft(after, " ")
+	after = after[:min(len(after), nearby)]
+	t.next = after
 	next, _, _ := strings.Cut(after, " ")
 	next = strings.ToLower(strings.TrimRight(next, ".,;:!?"))
 	t.dir = among(next, "directory", "dir", "folder", "tree", "subtree") || startsAny(after, []string{"目录", "文件夹"}) || startsAny(after, []string{"下面", "下的", "里的", "里面", "底下"}) && !hasExtension(t.text) && isDirectoryName(t.text)

@@ -10,11 +10,16 @@ import (
 // A message is a text as the reader weighs it.
 type message struct {
 	chunks []chunk
+	task   int // the first chunk that is one
 }
 
 // weighed cuts a text.
 func weighed(text string) message {
-	return message{chunksOf(mask(text))}
+	m := message{chunks: chunksOf(mask(text))}
+	m.task = slices.IndexFunc(m.chunks, func(c chunk) bool {
+		return imperative(c.first()) || among(c.first(), "can", "could", "please")
+	})
+	return m
 }
 
 // features calls see with each feature of the i-th chunk, some of them more than
@@ -225,10 +230,8 @@ func (f *features) place(m message, i int) {
 		f.add("asks")
 	}
 	task := "no task"
-	for _, b := range m.chunks[:i] {
-		if first := b.first(); imperative(first) || among(first, "can", "could", "please") {
-			task = "task"
-		}
+	if m.task >= 0 && m.task < i {
+		task = "task"
 	}
 	f.add(task)
 	if len(c.tokens) > 0 {

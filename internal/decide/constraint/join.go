@@ -23,13 +23,28 @@ func join(text string, m message, weights []Weight) (found []span) {
 			if last.kind == Forbid && contains(flat(text[last.start:last.end]), lifting) {
 				last.kind = Ask
 			}
+			if strings.HasPrefix(text[last.end:], ")") && strings.Count(text[last.start:last.end], "(") > strings.Count(text[last.start:last.end], ")") {
+				last.end++
+			}
+			if strings.HasPrefix(text[last.end:], "）") && strings.Count(text[last.start:last.end], "（") > strings.Count(text[last.start:last.end], "）") {
+				last.end += len("）")
+			}
 			found = append(found, last.span)
 		}
 		last = nil
 	}
 	for i, c := range m.chunks {
 		binds := weights[i].binds()
-		if i > 0 && last != nil && c.sentence == m.chunks[i-1].sentence && together(text, m.chunks[i-1], c, last.binds, binds) {
+		words := text[c.start:c.end]
+		if i > 0 && (among(c.mark, ":", "：") || c.mark == " " && c.chinese) && c.sentence == m.chunks[i-1].sentence && reports(text[m.chunks[i-1].start:m.chunks[i-1].end]) {
+			binds = false
+		}
+		if next := i + 1; grants(words) && !(next < len(m.chunks) && spares(text[m.chunks[next].start:m.chunks[next].end])) {
+			binds = false // what allows is no constraint
+		}
+		behind := i > 0 && last != nil
+		if behind && c.sentence == m.chunks[i-1].sentence && together(text, m.chunks[i-1], c, last.binds, binds) ||
+			behind && last.binds && (excepting(words) || lists(text, last.span, c) || qualifies(text[last.start:last.end], words)) {
 			last.end = c.end
 		} else {
 			end()
@@ -50,7 +65,16 @@ func together(text string, b, c chunk, before, binds bool) bool {
 	if !before && !binds {
 		return false
 	}
-	first, second := text[b.start:b.end], text[c.start:c.end]
+	first, second := text[b.begin(text):b.end], text[c.begin(text):c.end]
+	if before && startsAny(first, []string{"only "}) && among(c.mark, "and", "or", ",") && ofTests(second) && !imperative(c.first()) && len(c.tokens) < 6 {
+		return true
+	}
+	if before && c.mark == "and" && startsAny(first, []string{"leave ", "keep "}) && onlyPlaces(first[len("leave "):]) && contains(flat(second), keeping) {
+		return true
+	}
+	if before && !binds && qualifies(text[b.start:b.end], text[c.start:c.end]) {
+		return true
+	}
 	switch {
 	case before && (bounds(second) || spares(second) || onlyNames(second)), binds && spares(first):
 		return true
@@ -153,4 +177,15 @@ func onlyNames(words string) bool {
 		}
 	}
 	return len(all) > 0 && len(all) < 5 && all[0][0] < utf8.RuneSelf
+}
+
+// lists reports whether chunk c is one more line of a list of files that the words of
+// s, with a colon at the end, or with a line of it already, begin.
+func lists(text string, s span, c chunk) bool {
+	gap := text[s.end:c.start]
+	if !strings.Contains(gap, "\n") || strings.Contains(gap, "\n\n") || !onlyPlaces(text[c.start:c.end]) || !strings.ContainsAny(gap, "-*•") {
+		return false
+	}
+	line := strings.TrimLeft(text[s.start:s.end], " ")
+	return strings.ContainsAny(gap, ":：") || strings.ContainsAny(line, ":：") && strings.Contains(line, "\n")
 }

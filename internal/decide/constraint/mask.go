@@ -1,6 +1,7 @@
 package constraint
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -17,7 +18,7 @@ const (
 // of code, lines that quote somebody, and words between quotation marks.
 func mask(text string) string {
 	b := []byte(text)
-	if strings.Contains(text, "```") || strings.Contains(text, "~~~") || strings.ContainsAny(text, ">:") {
+	if strings.Contains(text, "```") || strings.Contains(text, "~~~") || strings.ContainsAny(text, ">:") || strings.Contains(text, "//") || strings.Contains(text, "/*") {
 		maskLines(b)
 	}
 	maskSpans(b)
@@ -46,7 +47,7 @@ func maskLines(b []byte) {
 		case opens != "":
 			fence = opens
 			fill(b[from:to], blank)
-		case strings.HasPrefix(line, ">"), printed(line):
+		case strings.HasPrefix(line, ">"), strings.HasPrefix(line, "//"), strings.HasPrefix(line, "/*"), strings.Contains(line, "{ //"), strings.Contains(line, "; //"), printed(line):
 			fill(b[from:to], blank)
 		}
 		from = to + 1
@@ -94,6 +95,7 @@ func closing(r rune) string {
 // maskSpans blanks quotations, and marks what is between backticks as code. A
 // mark without a second one on its line is none.
 func maskSpans(b []byte) {
+	unclosed := make(map[string]int) // up to where a mark is known to have no second one
 	for i := 0; i < len(b); {
 		r, size := utf8.DecodeRune(b[i:])
 		end := closing(r)
@@ -106,12 +108,18 @@ func maskSpans(b []byte) {
 			i += size
 			continue
 		}
-		line := b[i+size:]
-		if n := strings.IndexByte(string(line), '\n'); n >= 0 {
-			line = line[:n]
+		if i < unclosed[end] {
+			i += size
+			continue
 		}
-		n := strings.Index(string(line), end)
-		if n < 0 {
+		line := b[i+size:]
+		n := bytes.Index(line, []byte(end))
+		stop := bytes.IndexByte(line[:max(n, 0)], '\n')
+		if n < 0 || stop >= 0 {
+			unclosed[end] = len(b)
+			if n >= 0 {
+				unclosed[end] = i + size + stop
+			}
 			i += size
 			continue
 		}

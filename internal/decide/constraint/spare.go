@@ -12,16 +12,21 @@ func exception(words string) (spared, from string, ok bool) {
 	if len(low) != len(words) {
 		return "", "", false
 	}
+	low = strings.NewReplacer(":\n", "  ", ": \n", "   ").Replace(low)          // a list follows
 	for _, behind := range []string{"除外", "例外", "以外", "之外", "外面", "外的", "外，"} { // it stands before its word
 		if at := strings.Index(words, behind); at >= 0 && !ofOtherWord(words[:at]) {
 			spared = words[:at]
 			if begin := butFor(spared); begin >= 0 {
 				return spared[begin:], spared[:begin] + words[at:], true
 			}
+			if mark := strings.LastIndexAny(spared, ",;，；。（("); mark >= 0 { // what stands before a mark is not spared
+				_, size := utf8.DecodeRuneInString(spared[mark:])
+				return spared[mark+size:], spared[:mark+size] + words[at:], true
+			}
 			return spared, words[at:], true
 		}
 	}
-	for _, before := range []string{" except ", " besides ", " apart from ", " other than ", "thing but ", " all but ", " file but ", " files but ", " outside of ", " outside ", " aside from ", " else than ", " other file than ", " other files than ",
+	for _, before := range []string{" except ", "\nexcept ", "exception: ", "exceptions: ", " besides ", " apart from ", " other than ", "thing but ", " all but ", " file but ", " files but ", " outside of ", " outside ", " aside from ", " else than ", " other file than ", " other files than ",
 		" with the exception of ", " that is not in ", " that isn't in ", " that are not in ", " that aren't in ", " files not in ", " file not in ", " anything not in ", " code not in "} {
 		if at := strings.Index(" "+low, before); at >= 0 {
 			return words[at+len(before)-1:], words[:max(at-1, 0)], true

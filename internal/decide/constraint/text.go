@@ -15,10 +15,14 @@ func contains(text string, any []string) bool {
 	return slices.ContainsFunc(any, func(a string) bool { return strings.Contains(text, a) })
 }
 
+// longestBeginning is more than any beginning that is looked for has, in bytes.
+const longestBeginning = 64
+
 // startsAny reports whether text begins with one of those, whatever its case and
 // behind blanks.
 func startsAny(text string, any []string) bool {
-	text = strings.ToLower(strings.TrimLeft(text, " \t"))
+	text = strings.TrimLeft(text, " \t")
+	text = strings.ToLower(text[:min(len(text), longestBeginning)])
 	return slices.ContainsFunc(any, func(a string) bool { return strings.HasPrefix(text, a) })
 }
 
