@@ -82,7 +82,7 @@ func divided(proposal string) (steps []string) {
 	return steps
 }
 
-// read1 sorts the calls that would change something by whether they were started.
+// sorted sorts the calls that would change something by whether they were started.
 func sorted(events []event.Event) (s Sprung) {
 	started := map[string]bool{}
 	proposed := map[string]tool.Call{}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -158,10 +159,26 @@ func (s *State) drop(through int64) {
 		}
 	}
 	s.forget(func(call string) bool { return !shown[call] })
-	s.layer = nil
-	for _, path := range s.RulePaths() {
-		s.layer = append(s.layer, s.rules[path])
+	s.relayer()
+}
+
+// relayer has layer L2 say what the rule files say now. Those that stand there keep
+// their order, in which the one that counts most is last; new ones come behind them.
+func (s *State) relayer() {
+	paths := s.RulePaths()
+	place := func(path string) int {
+		i := slices.IndexFunc(s.layer, func(r event.Ruled) bool { return r.Path == path })
+		if i < 0 {
+			return len(s.layer)
+		}
+		return i
 	}
+	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
+	var now []event.Ruled
+	for _, path := range paths {
+		now = append(now, s.rules[path])
+	}
+	s.layer = now
 }
 
 func lastAsked(talk []Exchange) int {
