@@ -5,7 +5,6 @@
 GO      ?= go
 BELAY   := belay
 TIMEOUT ?= 10m
-JOBS    ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 # The race detector needs a C compiler, and Go turns cgo off where there is none.
 RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race,$(warning no C compiler: testing without the race detector))
@@ -21,7 +20,7 @@ demo: build ## find, fix and prove a real bug with a rehearsed model; no key, no
 # Many tests wait for processes, so more packages than processors run at a time. At
 # the end of each process the race detector would wait a second, and vet has run.
 test: lint ## vet, staticcheck and every test
-	GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $(RACE) -p $(JOBS) -vet=off -timeout $(TIMEOUT) ./...
+	GORACE="atexit_sleep_ms=0 $$GORACE" $(GO) test $(RACE) -vet=off -timeout $(TIMEOUT) ./...
 
 # A module of its own: a collector has hundreds of dependencies, and Belay none of them.
 collector: ## the spans of belay export, against a real OpenTelemetry collector

@@ -157,3 +157,19 @@ func BenchmarkFind(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkTables is what the first message costs more: the tables are read.
+func BenchmarkTables(b *testing.B) {
+	for b.Loop() {
+		ParseWeights(englishTable)
+		ParseWeights(chineseTable)
+	}
+}
+
+func TestWeightsOfAnotherFormAreSkipped(t *testing.T) {
+	got := ParseWeights("1\t-2\t3\thas a\nx\t2\t3\thas b\n1\t2\thas c\n1\t2\t3\thas\ttab")
+	want := Weights{"has a": {1, -2, 3}, "has\ttab": {1, 2, 3}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

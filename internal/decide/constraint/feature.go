@@ -23,7 +23,8 @@ func weighed(text string) message {
 }
 
 // features calls see with each feature of the i-th chunk, some of them more than
-// once: what stands in it and where, what stands in the ones beside it, and how it lies. What see is given it must not keep.
+// once: what stands in it and where, what stands in the ones beside it, and how it
+// lies. What see is given it must not keep.
 func (m message) features(i int, see func(feature []byte)) {
 	f := features{see: see}
 	c := m.chunks[i]

@@ -45,15 +45,12 @@ func ParseWeights(table string) Weights {
 		if len(fields) < 4 {
 			continue
 		}
-		var n [3]int32
-		for i := range n {
-			v, err := strconv.ParseInt(fields[i], 10, 32)
-			if err != nil {
-				continue
-			}
-			n[i] = int32(v)
+		binds, err1 := strconv.ParseInt(fields[0], 10, 32)
+		asks, err2 := strconv.ParseInt(fields[1], 10, 32)
+		forbids, err3 := strconv.ParseInt(fields[2], 10, 32)
+		if err1 == nil && err2 == nil && err3 == nil {
+			w[fields[3]] = Weight{int32(binds), int32(asks), int32(forbids)}
 		}
-		w[fields[3]] = Weight{n[0], n[1], n[2]}
 	}
 	return w
 }
