@@ -266,14 +266,16 @@ func TestSlowTerminalShowsWholeReply(t *testing.T) {
 
 // A gate takes nothing until it is open.
 type gate struct {
-	bytes.Buffer
-	open chan struct{}
+	taken bytes.Buffer
+	open  chan struct{}
 }
 
 func (g *gate) Write(p []byte) (int, error) {
 	<-g.open
-	return g.Buffer.Write(p)
+	return g.taken.Write(p)
 }
+
+func (g *gate) String() string { return g.taken.String() }
 
 func TestFigures(t *testing.T) {
 	tests := []struct{ got, want string }{
