@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/belay-agent/belay/internal/decide/constraint"
@@ -104,7 +105,13 @@ func Table(weights constraint.Weights) string {
 	var b strings.Builder
 	for _, feature := range slices.Sorted(maps.Keys(weights)) {
 		w := weights[feature]
-		fmt.Fprintf(&b, "%d\t%d\t%d\t%s\n", w.Binds, w.Asks, w.Forbids, feature)
+		for _, n := range []int32{w.Binds, w.Asks, w.Forbids} {
+			if n != 0 { // none is left out: the binary has the tables
+				b.WriteString(strconv.Itoa(int(n)))
+			}
+			b.WriteByte('\t')
+		}
+		b.WriteString(feature + "\n")
 	}
 	return b.String()
 }

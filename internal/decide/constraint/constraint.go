@@ -44,11 +44,16 @@ const maxFound = 32
 
 // Find returns the constraints in text, which is what a user said, in the order in
 // which they stand there.
-func Find(text string) []Constraint { return reader().Find(text) }
+func Find(text string) []Constraint {
+	m := weighed(text)
+	return reader(m).find(text, m)
+}
 
 // Find is the function of that name, for a reader with other weights.
-func (r Reader) Find(text string) []Constraint {
-	found := r.hear(text)
+func (r Reader) Find(text string) []Constraint { return r.find(text, weighed(text)) }
+
+func (r Reader) find(text string, m message) []Constraint {
+	found := r.hear(text, m)
 	slices.SortStableFunc(found, func(a, b span) int { return a.start - b.start })
 	var out []Constraint
 	end := 0
@@ -83,7 +88,7 @@ func FromProposal(words, userText string) (Constraint, error) {
 		return Constraint{}, fmt.Errorf("constraint %q: %w", words, ErrNotSaid)
 	}
 	words = userText[start:end]
-	kind := reader().kindOf(words)
+	kind := kindOf(words)
 	var bans []tool.Ban
 	if negative(words) {
 		bans = Compile(words, kind)

@@ -158,17 +158,33 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// BenchmarkTables is what the first message costs more: the tables are read.
+// BenchmarkTables is what the first message in a language costs more: its table is
+// read.
 func BenchmarkTables(b *testing.B) {
-	for b.Loop() {
-		ParseWeights(englishTable)
-		ParseWeights(chineseTable)
+	for name, table := range map[string]string{"english": englishTable, "chinese": chineseTable} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				ParseWeights(table)
+			}
+		})
+	}
+}
+
+// TestOneLanguageTakesOneTable: no message reads weights that it does not need.
+func TestOneLanguageTakesOneTable(t *testing.T) {
+	for text, want := range map[string][2]bool{
+		"Do not push.": {true, false}, "不要推送": {false, true}, "Fix it.\n不要推送": {true, true}, "": {},
+	} {
+		r := reader(weighed(text))
+		if got := [2]bool{r.English != nil, r.Chinese != nil}; got != want {
+			t.Errorf("%q takes %v, not %v", text, got, want)
+		}
 	}
 }
 
 func TestWeightsOfAnotherFormAreSkipped(t *testing.T) {
-	got := ParseWeights("1\t-2\t3\thas a\nx\t2\t3\thas b\n1\t2\thas c\n1\t2\t3\thas\ttab")
-	want := Weights{"has a": {1, -2, 3}, "has\ttab": {1, 2, 3}}
+	got := ParseWeights("1\t-2\t3\thas a\n\t\t-7\thas b\nx\t2\t3\thas b\n1\t2\thas c\n1\t2\t3\thas\ttab")
+	want := Weights{"has a": {1, -2, 3}, "has b": {Forbids: -7}, "has\ttab": {1, 2, 3}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -37,7 +37,7 @@ func (w Weight) kind() Kind {
 }
 
 // ParseWeights reads a table of lines of three weights and a feature, with tabs
-// between them. Lines of another form are skipped.
+// between them. A weight that is left out is none. Lines of another form are skipped.
 func ParseWeights(table string) Weights {
 	w := make(Weights, strings.Count(table, "\n"))
 	for line := range strings.Lines(table) {
@@ -45,14 +45,22 @@ func ParseWeights(table string) Weights {
 		if len(fields) < 4 {
 			continue
 		}
-		binds, err1 := strconv.ParseInt(fields[0], 10, 32)
-		asks, err2 := strconv.ParseInt(fields[1], 10, 32)
-		forbids, err3 := strconv.ParseInt(fields[2], 10, 32)
-		if err1 == nil && err2 == nil && err3 == nil {
-			w[fields[3]] = Weight{int32(binds), int32(asks), int32(forbids)}
+		binds, ok1 := hundredths(fields[0])
+		asks, ok2 := hundredths(fields[1])
+		forbids, ok3 := hundredths(fields[2])
+		if ok1 && ok2 && ok3 {
+			w[fields[3]] = Weight{binds, asks, forbids}
 		}
 	}
 	return w
+}
+
+func hundredths(s string) (n int32, ok bool) {
+	if s == "" {
+		return 0, true
+	}
+	long, err := strconv.ParseInt(s, 10, 32)
+	return int32(long), err == nil
 }
 
 var (
@@ -62,10 +70,22 @@ var (
 	//go:embed weights.zh.tsv
 	chineseTable string
 
-	reader = sync.OnceValue(func() Reader {
-		return Reader{ParseWeights(englishTable), ParseWeights(chineseTable)}
-	})
+	english = sync.OnceValue(func() Weights { return ParseWeights(englishTable) })
+	chinese = sync.OnceValue(func() Weights { return ParseWeights(chineseTable) })
 )
+
+// reader returns the one that is built in, with the tables that m needs: each takes
+// some milliseconds to read.
+func reader(m message) (r Reader) {
+	for _, c := range m.chunks {
+		if c.chinese {
+			r.Chinese = chinese()
+		} else {
+			r.English = english()
+		}
+	}
+	return r
+}
 
 // weights returns those of the language of c.
 func (r Reader) weights(c chunk) Weights {
@@ -94,9 +114,8 @@ func (w Weight) likely() float64 { return 1 / (1 + math.Exp(-float64(w.Binds)/10
 // binds reports whether a part is a constraint.
 func (w Weight) binds() bool { return w.likely() >= enough }
 
-// hear returns what binds in a text.
-func (r Reader) hear(text string) []span {
-	m := weighed(text)
+// hear returns what binds in a text, of which m is made.
+func (r Reader) hear(text string, m message) []span {
 	weights := make([]Weight, len(m.chunks))
 	for i := range m.chunks {
 		weights[i] = r.weigh(m, i)
@@ -105,8 +124,9 @@ func (r Reader) hear(text string) []span {
 }
 
 // kindOf returns what words do that are known to bind.
-func (r Reader) kindOf(words string) Kind {
+func kindOf(words string) Kind {
 	m := weighed(words)
+	r := reader(m)
 	var sum Weight
 	for i := range m.chunks {
 		sum.add(r.weigh(m, i))

@@ -27,8 +27,8 @@ type Reason struct {
 // weightiest first. The parts that bind become constraints of Find, some of them
 // joined.
 func Why(text string) (all []Heard) {
-	r := reader()
 	m := weighed(text)
+	r := reader(m)
 	for i, c := range m.chunks {
 		w := r.weigh(m, i)
 		h := Heard{Words: text[c.start:c.end], Likely: w.likely(), Binds: w.binds(), Reasons: r.reasons(m, i)}

@@ -11,10 +11,8 @@ func TestWhyAddsUp(t *testing.T) {
 	for _, text := range []string{"Tidy up, but leave vendor/ alone and don't don't push.", "改完跑一遍测试，不要动 api/ 目录", "", "Why is it slow?"} {
 		binds := false
 		for i, h := range Why(text) {
-			weights := reader().English
-			if weighed(text).chunks[i].chinese {
-				weights = reader().Chinese
-			}
+			m := weighed(text)
+			weights := reader(m).weights(m.chunks[i])
 			sum := weights[""].Binds
 			for j, r := range h.Reasons {
 				sum += r.Weight
