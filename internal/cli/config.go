@@ -211,7 +211,7 @@ func (c *Config) Shown() []Shown {
 		}
 	}
 	for _, name := range sortedNames(c.Providers) {
-		for _, field := range []string{"api", "base_url", "key", "key_env", "key_command", "ca_file"} {
+		for _, field := range providerFields {
 			k, _ := providerKnob(name, field)
 			if _, set := c.origins[k.key]; set || field == "api" {
 				add(k)

@@ -41,8 +41,11 @@ func changeList(file, key string, change func(knob, []item) ([]item, error)) err
 		return &ConfigError{Message: "there is no place for settings: no home directory"}
 	}
 	k, ok := knobFor(strings.Split(key, "."))
-	if !ok || !k.shape.several() {
-		return &ConfigError{Message: fmt.Sprintf("%s is not a setting of several texts, such as rules.allow", key)}
+	if !ok {
+		return askedForKey(key)
+	}
+	if !k.shape.several() {
+		return &ConfigError{Message: fmt.Sprintf("%s is not a setting of several texts, such as rules.allow: belay config set %s VALUE", key, key)}
 	}
 	return rewrite(file, func(old []byte) ([]byte, error) {
 		entries, err := decodeConfig(file, layerUser, old)

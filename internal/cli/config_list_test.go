@@ -79,7 +79,7 @@ func TestWhatIsNoTextOfAListIsRefused(t *testing.T) {
 	file := put(t, t.TempDir(), "config.toml", "[rules]\nallow = [\"Read\"]\n")
 	for want, err := range map[string]error{
 		"mode is not a setting of several texts":      AddConfig(file, "mode", "auto"),
-		"x is not a setting of several texts":         RemoveConfig(file, "x", "auto"),
+		"rules.alow is not a setting; did you mean":   RemoveConfig(file, "rules.alow", "auto"),
 		"rules.allow has no Bash(a)":                  RemoveConfig(file, "rules.allow", "Bash(a)"),
 		"rules.allow: rule Bash(a: it does not end":   AddConfig(file, "rules.allow", "Bash(a"),
 		"there is no place for settings":              AddConfig("", "rules.allow", "Bash(a)"),

@@ -155,7 +155,7 @@ func (d *decoder) wrong(node *unstable.Node, format string, a ...any) {
 
 func (d *decoder) table(e *unstable.Node, key []string) {
 	if _, ok := knobFor(key); ok || !isTable(key) {
-		d.wrong(e.Child(), "%s is not a table of settings", strings.Join(key, "."))
+		d.wrong(e.Child(), "%s", unknownTable(strings.Join(key, ".")))
 	}
 }
 
@@ -167,7 +167,7 @@ func (d *decoder) keyValue(table []string, e *unstable.Node) {
 	case ok:
 		d.setting(k, first, value)
 	case value.Kind != unstable.InlineTable || !isTable(key):
-		d.wrong(first, "%s is not a setting", strings.Join(key, "."))
+		d.wrong(first, "%s", unknownKey(strings.Join(key, "."), ""))
 	default:
 		for it := value.Children(); it.Next(); {
 			d.keyValue(key, it.Node())

@@ -23,7 +23,7 @@ func SetConfig(file, key, value string) error {
 	}
 	k, ok := knobFor(strings.Split(key, "."))
 	if !ok {
-		return &ConfigError{Message: fmt.Sprintf("%s is not a setting; `belay config` shows those there are, and a provider has providers.NAME.api, base_url, key and key_env", key)}
+		return askedForKey(key)
 	}
 	literal, err := k.literal(value)
 	if err != nil {

@@ -149,8 +149,19 @@ func (s System) rule(o learnOptions, id string) (string, error) {
 			its = append(its, l)
 		}
 	}
-	if len(its) != 1 {
-		return "", usage("%s: %s begin with it; `belay learn` lists them", id, count(int64(len(its)), "lesson"))
+	switch {
+	case len(its) == 0:
+		ids := make([]string, len(found))
+		for i, l := range found {
+			ids[i] = l.ID
+		}
+		near, ok := closestBeginning(id, ids)
+		if ok {
+			return "", usage("no lesson begins with %q; did you mean %s?", id, near)
+		}
+		return "", usage("no lesson begins with %q; `belay learn` lists them", id)
+	case len(its) > 1:
+		return "", usage("%d lessons begin with %q: write more of the id", len(its), id)
 	}
 	if o.text == "" {
 		return its[0].Rule, nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/model"
@@ -92,7 +94,7 @@ Without a command it is an interactive session in this directory.`,
 	root.SetErr(s.Stderr)
 	root.SetIn(s.Stdin)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage("%s; see `%s --help`", flagProblem(err), c.CommandPath())
+		return usage("%s%s", flagProblem(err), otherFlag(c, err))
 	})
 	root.AddCommand(
 		s.runCommand(),
@@ -116,7 +118,7 @@ Without a command it is an interactive session in this directory.`,
 		s.demoCommand(),
 		s.versionCommand(),
 	)
-	checkCompletion(root)
+	checkTheirs(root)
 	s.complete(root)
 	return root
 }
@@ -143,14 +145,41 @@ func flagProblem(err error) string {
 	return strings.Replace(err.Error(), e.Error(), want, 1)
 }
 
-// checkCompletion makes the shell of the library's own command for completion one
-// that it knows.
-func checkCompletion(root *cobra.Command) {
+// otherFlag says which flag of c was meant by one that it does not have, and where
+// to see them all.
+func otherFlag(c *cobra.Command, err error) string {
+	see := "; see `" + c.CommandPath() + " --help`"
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return see
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return meant(cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()), "--", names, see)
+}
+
+// checkTheirs makes what the library's own commands take, a shell and a command,
+// one that there is.
+func checkTheirs(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
+		switch c.Name() {
+		case "completion":
 			c.Args = noArgs
 			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				about, rest, err := root.Find(args)
+				if err == nil && about.HasSubCommands() {
+					err = noArgs(about, rest)
+				}
+				return err
+			}
 		}
 	}
 }
@@ -163,14 +192,17 @@ func noArgs(c *cobra.Command, args []string) error {
 	if !c.HasSubCommands() {
 		return usage("`%s` takes no argument, but got %q", c.CommandPath(), args[0])
 	}
-	hint := fmt.Sprintf("see `%s --help`", c.CommandPath())
-	c.SuggestionsMinimumDistance = max(1, min(2, len(args[0])/3)) // of three letters all is close to all
-	if similar := c.SuggestionsFor(args[0]); len(similar) > 0 {
-		hint = fmt.Sprintf("did you mean `%s %s`?", c.CommandPath(), similar[0])
-	} else if strings.Contains(args[0], " ") {
-		hint = "a goal goes after `belay run`"
+	hint := fmt.Sprintf("; see `%s --help`", c.CommandPath())
+	if strings.Contains(args[0], " ") {
+		hint = "; a goal goes after `belay run`"
 	}
-	return usage("there is no command %q; %s", strings.TrimPrefix(c.CommandPath()+" "+args[0], "belay "), hint)
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return usage("there is no command %q%s", strings.TrimPrefix(c.CommandPath()+" "+args[0], "belay "), meant(args[0], c.CommandPath()+" ", names, hint))
 }
 
 // counted makes a wrong number of arguments wrong usage.

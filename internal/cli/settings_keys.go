@@ -211,6 +211,9 @@ var (
 	providerRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 )
 
+// providerFields are the settings of a provider, in the order in which they are shown.
+var providerFields = []string{"api", "base_url", "key", "key_env", "key_command", "ca_file"}
+
 // hiddenKey stands for a key wherever settings are shown.
 const hiddenKey = "(set)"
 

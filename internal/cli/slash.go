@@ -50,9 +50,20 @@ func (t *talking) obey(word, rest string) (ends bool) {
 	case "/lift":
 		t.lift(rest)
 	default:
-		t.ui.Say(word + " is not known and was not sent; /help says what is, and //" + word[1:] + " sends it")
+		t.ui.Say(unknownSlash(word))
 	}
 	return false
+}
+
+// slashWords are those that obey knows.
+var slashWords = []string{"help", "rules", "compact", "constraints", "lift", "exit", "quit"}
+
+func unknownSlash(word string) string {
+	next := "; /help says what is, and "
+	if near, ok := closest(word[1:], slashWords); ok {
+		next = "; did you mean /" + near + "? "
+	}
+	return word + " is not known and was not sent" + next + "//" + word[1:] + " sends it"
 }
 
 // allowed says what was allowed for a session, and where to find the other rules.

@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,6 +25,9 @@ func TestHelpListsEverySlashCommand(t *testing.T) {
 		t.Fatalf("only %q", words)
 	}
 	for _, word := range words {
+		if !slices.Contains(slashWords, word[1:]) {
+			t.Errorf("slips of %s are not known", word)
+		}
 		if !regexp.MustCompile(`(?m)(^|, )` + word + `\b`).MatchString(slashHelp) {
 			t.Errorf("/help does not tell of %s", word)
 		}

@@ -81,11 +81,23 @@ func (st store) find(prefix string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", usage("no session begins with %q; `belay sessions` lists them", prefix)
+		return "", st.unknown(prefix)
 	case 1:
 		return found[0], nil
 	}
 	return "", usage("%d sessions begin with %q: write more of the id", len(found), prefix)
+}
+
+// unknown says that no session begins with prefix, and which was meant.
+func (st store) unknown(prefix string) error {
+	const otherwise = "; `belay sessions` lists them"
+	hint := otherwise
+	if ids, err := st.ids(); err == nil && len(prefix) >= shortestID {
+		if near, ok := closestBeginning(prefix, ids); ok {
+			hint = "; did you mean " + near + "?"
+		}
+	}
+	return usage("no session begins with %q%s", prefix, hint)
 }
 
 // beginning returns the sessions whose ids begin with prefix, whatever its case.
@@ -147,13 +159,15 @@ func (st store) modelOf(id string) string {
 	return name
 }
 
+// shortestID is how much of an id tells it from a word of a goal.
+const shortestID = 5
+
 // meansID reports whether word is meant as the id of a session, or the beginning
 // of one, rather than as a goal. In small letters only what begins one is.
 func (st store) meansID(word string) bool {
-	const shortest = 5
 	upper := strings.ToUpper(word)
 	switch {
-	case len(word) < shortest, len(word) > ulid.EncodedSize, strings.Trim(upper, ulid.Encoding) != "", word[0] > '7':
+	case len(word) < shortestID, len(word) > ulid.EncodedSize, strings.Trim(upper, ulid.Encoding) != "", word[0] > '7':
 		return false
 	case word == upper:
 		return true

@@ -53,6 +53,13 @@ func (s System) toolListCommand() *cobra.Command {
 	return c
 }
 
+func names(tools []tool.Spec) (all []string) {
+	for _, t := range tools {
+		all = append(all, t.Name)
+	}
+	return all
+}
+
 // A contract is a Spec as people read it: its times are no counts of nanoseconds.
 type contract struct {
 	tool.Spec
@@ -83,7 +90,7 @@ func (s System) toolShowCommand() *cobra.Command {
 						return e.Encode(contract{t, t.Timeout.String()})
 					}
 				}
-				return usage("there is no tool %q; `belay tool list` lists them", args[0])
+				return usage("there is no tool %q%s", args[0], meant(args[0], "belay tool show ", names(r.offered), "; `belay tool list` lists them"))
 			})
 		},
 	}
