@@ -52,11 +52,11 @@ the project's .belay/config.toml once it is trusted, or a flag.`,
 				if err != nil {
 					return err
 				}
-				if err := Trust(s.stateDir(), root); err != nil {
-					return err
-				}
 				if _, present, err := readConfig(projectFile(root)); err == nil && !present {
 					return usage("there is nothing to trust: %s does not exist", projectFile(root))
+				}
+				if err := Trust(s.stateDir(), root); err != nil {
+					return err
 				}
 				if _, err := at.config(root); err != nil {
 					return err // it counts now, so what is wrong in it is said now

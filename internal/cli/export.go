@@ -80,6 +80,9 @@ func (s System) export(ctx context.Context, o exportOptions, names []string) err
 		}
 		sent += len(found)
 	}
+	if sent == 0 && damage == nil {
+		return s.sayNoSession(o.all)
+	}
 	if o.otlp != "" {
 		fmt.Fprintf(s.Stderr, "%s of %s sent\n", count(int64(sent), "span"), count(int64(len(ids)), "session"))
 	}

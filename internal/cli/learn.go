@@ -105,8 +105,10 @@ func (s System) printLessons(o learnOptions) error {
 		return json.NewEncoder(tame{s.Stdout}).Encode(append([]lesson{}, found...))
 	}
 	if len(found) == 0 {
-		fmt.Fprintln(s.Stderr, "no lesson yet: it takes three calls that failed in the same way and were mended in the same way; `belay stats --failures` shows what there is")
-		return nil
+		if ids, err := s.counted(s.store(), o.all, nil); err != nil || len(ids) == 0 {
+			return errors.Join(err, s.sayNoSession(o.all))
+		}
+		return s.sayNone("no lesson yet: it takes three calls that failed in the same way and were mended in the same way; `belay stats --failures` shows what there is")
 	}
 	out := tabwriter.NewWriter(s.Stdout, 0, 0, 2, ' ', 0)
 	for _, l := range found {

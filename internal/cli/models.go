@@ -127,7 +127,8 @@ func (s System) models(args []string, asJSON bool) error {
 		}{all.Date, append([]listedModel{}, found...)})
 	}
 	if len(found) == 0 {
-		return usage("no model that is known has %q in its name; one that is not known works too, with safe limits", args[0])
+		return s.sayNone(fmt.Sprintf("no model that is known has %q in its name%s", args[0],
+			meant(args[0], "belay models ", []string{"refresh"}, "; one that is not known works too, with safe limits")))
 	}
 	w := tabwriter.NewWriter(s.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "model\twindow\treply\t$ in\tcached\tout\tcan\n")
@@ -176,7 +177,7 @@ func (s System) localModels(ctx context.Context, args []string, asJSON bool) err
 		}{append([]provider.Local{}, servers...)})
 	}
 	if len(servers) == 0 {
-		return usage("no model server answers on this machine where %s usually listen; one that listens elsewhere: belay config set providers.NAME.base_url URL", strings.Join(provider.Locals(), ", "))
+		return s.sayNone(fmt.Sprintf("no model server answers on this machine where %s usually listen; one that listens elsewhere: belay config set providers.NAME.base_url URL", strings.Join(provider.Locals(), ", ")))
 	}
 	w := tabwriter.NewWriter(s.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "model\twindow\ttools\tserver\n")

@@ -92,8 +92,11 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 			return err
 		}
 	}
-	if len(cases) > 1 {
+	switch {
+	case len(cases) > 1:
 		err = s.printReplays(cases, o.asJSON)
+	case len(cases) == 0 && !damaged:
+		err = s.sayNoSession(false)
 	}
 	if err == nil && damaged {
 		err = &statusError{status: exitUnverified}
@@ -110,9 +113,6 @@ func (s System) cases(st store, all bool, names []string) ([]string, error) {
 	if all {
 		ids, err := s.counted(st, false, nil)
 		slices.Reverse(ids)
-		if err == nil && len(ids) == 0 {
-			err = usage("there is no session in %s yet; `belay run \"GOAL\"` starts one", s.dir())
-		}
 		return ids, err
 	}
 	if len(names) == 0 {

@@ -155,7 +155,11 @@ func (r *rig) again() error {
 
 // openPlace opens the workspace and reads the settings that hold there.
 func (s System) openPlace(r *rig, o openOptions) error {
-	w, err := workspace.Open(s.dir())
+	root, err := s.root()
+	if err != nil {
+		return err
+	}
+	w, err := workspace.Open(root)
 	if err != nil {
 		return usage("%v", err)
 	}

@@ -77,6 +77,7 @@ Without a command it is an interactive session in this directory.`,
   belay                                       talk to it
   belay policy explain 'git push --force'     what would be decided, and why`,
 		Args:              noArgs,
+		PersistentPreRunE: given,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: false},

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -58,10 +61,31 @@ func (s System) listSessions(words string, all, asJSON bool) error {
 			return err
 		}
 	}
-	if shown == 0 && !asJSON {
-		fmt.Fprintln(s.Stderr, "no session found; `belay run \"GOAL\"` starts one, `belay sessions --all` looks everywhere")
+	if shown > 0 || asJSON {
+		return nil
 	}
-	return nil
+	if all {
+		root = ""
+	}
+	if words != "" {
+		return s.sayNone(noMention(root, words))
+	}
+	return s.sayNone(noSession(root))
+}
+
+// noMention says that no session in root, or none at all, mentions words.
+func noMention(root, words string) string {
+	if root == "" {
+		return fmt.Sprintf("no session mentions %q", words)
+	}
+	return fmt.Sprintf("no session in %s mentions %q; `belay sessions --all WORDS` looks in those of other directories", root, words)
+}
+
+// sayNone says on standard error why a list is empty. That is no fault: a list of
+// nothing is one too.
+func (s System) sayNone(why string) error {
+	_, err := fmt.Fprintln(s.Stderr, terminal.Safe(why))
+	return err
 }
 
 func (s System) printSession(x summary, all, asJSON bool) error {
@@ -204,11 +228,18 @@ func (s System) session(st store, args []string) (string, error) {
 // resolved.
 func (s System) root() (string, error) {
 	root, err := filepath.Abs(s.dir())
-	if err == nil {
-		root, err = filepath.EvalSymlinks(root)
+	if err != nil {
+		return "", usage("the directory that this is in cannot be told, perhaps it was removed: %v", err)
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", usage("there is no directory %s", root)
 	}
 	if err != nil {
 		return "", usage("%v", err)
 	}
-	return root, nil
+	if info, err := os.Stat(real); err == nil && !info.IsDir() {
+		return "", usage("%s is not a directory", root)
+	}
+	return real, nil
 }

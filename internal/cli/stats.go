@@ -69,7 +69,7 @@ func (s System) stats(o statsOptions, ids []string) error {
 	case o.asJSON:
 		err = json.NewEncoder(tame{s.Stdout}).Encode(sum)
 	case sum.Sessions == 0:
-		fmt.Fprintln(s.Stderr, "no session found; `belay run \"GOAL\"` starts one, `belay stats --all` looks everywhere")
+		err = s.sayNoSession(o.all)
 	case o.failures:
 		err = s.printGroups(stats.Grouped(failures))
 	default:
@@ -79,6 +79,18 @@ func (s System) stats(o statsOptions, ids []string) error {
 		err = &statusError{status: exitUnverified}
 	}
 	return err
+}
+
+// sayNoSession says that there is no session in this directory, or none at all.
+func (s System) sayNoSession(all bool) error {
+	if all {
+		return s.sayNone(noSession(""))
+	}
+	root, err := s.root()
+	if err != nil {
+		return err
+	}
+	return s.sayNone(noSession(root))
 }
 
 // counted returns the sessions that are named, or all of this directory, or all.

@@ -121,10 +121,17 @@ func (st store) newest(root string) (string, error) {
 			return id, nil
 		}
 	}
+	return "", usage("%s", noSession(root))
+}
+
+// noSession says that there is no session in root, or none at all if that is "", and
+// what starts one. For a command that is about one session it is an error, for one
+// that is about all there are it is not.
+func noSession(root string) string {
 	if root == "" {
-		return "", usage("there is no session yet; `belay run \"GOAL\"` starts one")
+		return "there is no session yet; `belay run \"GOAL\"` starts one"
 	}
-	return "", usage("there is no session in %s yet; `belay run \"GOAL\"` starts one", root)
+	return "there is no session in " + root + " yet; `belay run \"GOAL\"` starts one, `belay sessions --all` lists those of other directories"
 }
 
 // rootOf returns the workspace of session id, "" if nothing that is intact says
