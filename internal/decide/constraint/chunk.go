@@ -14,6 +14,7 @@ type chunk struct {
 	sentence   int      // which of the text's it belongs to
 	asks       bool     // that one is a question
 	chinese    bool     // that one has Chinese characters
+	lists      bool     // lines that name files follow, and are part of it
 	tokens     []string // its words, or Chinese characters, as tokenOf gives them
 }
 
@@ -33,9 +34,22 @@ func chunksOf(masked string) (all []chunk) {
 			before, at = r, at+size
 		}
 		c.cut(len(s.text), len(s.text), "")
-		all = append(all, c.out...)
+		for _, next := range c.out {
+			if last := len(all) - 1; last >= 0 && all[last].goesOn(masked, next) {
+				all[last].lists, all[last].end = true, next.end
+			} else {
+				all = append(all, next)
+			}
+		}
 	}
 	return all
+}
+
+// goesOn reports whether next is one more line of a list of files that c begins, or has
+// a line of already.
+func (c chunk) goesOn(masked string, next chunk) bool {
+	gap := masked[c.end:next.start]
+	return strings.Count(gap, "\n") == 1 && (c.lists || strings.ContainsAny(gap, ":：")) && onlyPlaces(masked[next.start:next.end])
 }
 
 // courtesy is what a chunk may be that says nothing.
@@ -75,8 +89,8 @@ func (c *cutter) endsAt(before, r rune, at, size int) string {
 			return " "
 		}
 		word = strings.ToLower(strings.TrimRight(word, ","))
-		if word == "but" && endsAny(strings.ToLower(c.text[c.from:at]), []string{"thing", "all", "any file", "any files", "no file", "other file", "other files"}) {
-			return "" // but for
+		if word == "but" && besides(c.text[c.from:at]) {
+			return ""
 		}
 		if strings.TrimRight(word, ".!)") == "so" && endsAny(strings.ToLower(c.text[c.from:at]), []string{" say", " said", " do", " think"}) {
 			return "" // unless I say so

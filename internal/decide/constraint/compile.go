@@ -12,19 +12,14 @@ import (
 // is certain: what is forbidden only in some case, or of which only a part is
 // known, stays words.
 func Compile(words string, kind Kind) []tool.Ban {
-	forbidden, allowed, some := granted(words)
-	d := read(forbidden)
-	if d.only {
-		d.paths = append(d.paths, allowed...)
-	}
+	d := read(words)
 	var bans []tool.Ban
 	switch {
-	case d.conditional, frees(d.words), some && len(allowed) == 0, kind == Forbid && !d.forbids():
+	case d.conditional, frees(d.words), (d.excepting || d.allowing) && len(d.free) == 0, kind == Forbid && !d.forbids():
+		return nil
 	case d.only: // what is not named is banned
-		if len(d.paths) > 0 && (d.does(changing) || d.does(working) || d.keeps) {
-			for _, from := range d.scope() {
-				bans = append(bans, tool.Ban{Rule: "Edit(" + from + ")", Except: alternatives(d.paths)})
-			}
+		if d.free = append(d.paths, d.free...); len(d.free) > 0 && (d.does(changing) || d.does(working) || d.keeps) {
+			bans = []tool.Ban{{Rule: "Edit(**)"}}
 		}
 	case kind == Require:
 		if d.keeps && len(d.paths) > 0 && d.whole() {
@@ -37,11 +32,17 @@ func Compile(words string, kind Kind) []tool.Ban {
 	default:
 		bans = d.bans(kind)
 	}
+	if len(bans) == 0 && d.excepting && len(d.paths) == 0 && (d.does(changing) || d.keeps) {
+		bans = d.general()
+	}
 	for i := range bans {
-		if some && !d.only {
-			bans[i].Except = excepts(bans[i].Except, allowed)
+		if len(d.free) > 0 {
+			if !strings.HasPrefix(bans[i].Rule, "Edit(") {
+				return nil // a place is not what a command spares
+			}
+			bans[i].Except = alternatives(d.free)
 		}
-		bans[i].Ask = bans[i].Ask || kind == Ask || d.passing() // nobody lifts "not yet"
+		bans[i].Ask = bans[i].Ask || kind == Ask || d.asking || d.passing() // nobody lifts "not yet"
 	}
 	return bans
 }

@@ -8,18 +8,21 @@ import (
 
 // A deed is what words are about: what is done, and to what.
 type deed struct {
-	words       string          // in lower case, with blanks around, quotation marks and backticks undone
+	words       string          // but for what is allowed: in lower case, with blanks around, quotation marks and backticks undone
 	verbs       map[string]bool // English ones
-	target      string          // words without the reason
-	paths       []string        // globs; where only is set, what is spared
-	within      []string        // where only is set, globs of what it is spared from; none is everything
+	target      string          // of those, what is demanded
+	paths       []string        // globs
 	commands    []string        // command lines between backticks, and known programs
 	names       []string        // packages and symbols
+	free        []string        // globs of what is spared, or allowed
+	excepting   bool            // something is spared
+	allowing    bool            // something is allowed
 	only        bool            // all but what is named
 	keeps       bool            // it is to stay what it is
 	anything    bool            // any file
 	specific    bool            // of a path only some part is meant
 	conditional bool            // it holds in some case only
+	asking      bool            // my word would allow it
 	bare        bool            // no verb: no redis
 	not         bool            // no verb, but paths: not a.go
 }
@@ -27,19 +30,64 @@ type deed struct {
 // read takes words apart.
 func read(words string) deed {
 	d := deed{verbs: make(map[string]bool)}
-	d.words = flat(words)
-	target := withoutReason(words)
-	d.target = flat(target)
-	d.only = contains(d.words, []string{" only ", " except ", " besides ", " outside ", " everything but ", " all but ", " nothing but ", " anything but ", " apart from ", " other than ", " nothing outside ", " and nothing else ", " limit ", " restrict ", " confine ", " stay within ", " stay inside ", " stay in ", " exclusively ", " solely ", "只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "仅可", "仅能", "只在", "只改", "只动", "只修改", "只编辑", "只碰", "仅修改", "仅改", "除了", "以外的", "之外的"}) ||
-		contains(d.words, []string{" keep ", "edits", "changes"}) && contains(d.words, []string{" within ", " inside "})
+	var all, target, spared, allowed string
+	for _, c := range clausesOf(words) {
+		if c.does != allows && c.does != others {
+			all += c.words + " "
+		}
+		switch c.does {
+		case demands:
+			target += c.words
+		case excepts:
+			d.excepting = true
+			spared += c.words + " "
+		case allows:
+			d.allowing = true
+			allowed += c.words + " "
+		case cases, instead:
+			d.conditional = true
+		case asks:
+			d.asking = true
+		}
+	}
+	if target == "" && d.asking { // 没我同意什么都别动
+		target = all
+	}
+	d.words, d.target = flat(all), flat(target)
+	d.only = contains(d.words, onlyThat) || contains(d.words, []string{" keep ", "edits", "changes"}) && contains(d.words, []string{" within ", " inside "})
 	d.keeps = contains(d.words, keeping)
 	d.anything = contains(d.words, []string{" any file", " anything ", " a file ", " files ", " file ", " something ", "任何东西", "文件"}) && !contains(d.words, []string{" the ", " old ", " these ", " those ", " that file", "旧", "这些", "那些"}) ||
 		strings.HasSuffix(strings.TrimRight(d.words, " "), " deleting") || strings.HasSuffix(strings.TrimRight(d.words, " "), " delete")
-	d.conditional = contains(d.words, []string{" if ", " when ", " whenever ", " more than ", " too often", " twice ", " unless the ", " unless it", " unless they", " unless tests", " unless absolutely", " unless necessary", " unnecessarily", " where possible", " if possible", "如果", "除非必要", "尽量", "的时候", "次以上", "超过"}) ||
-		strings.Contains(d.words, " unless ") && !contains(d.words, []string{" unless i ", " unless you ask", " unless i'"})
+	d.findVerbs()
+	d.free = d.globs(spared, allowed)
+	d.take(target)
+	d.bare = strings.HasPrefix(d.words, " no ")
+	if d.only && len(d.paths) > 0 && ofTests(target) { // a.go and its tests
+		d.paths = append(d.paths, testFiles...)
+	}
+	d.not = strings.HasPrefix(d.words, " not ") && len(d.verbs) == 0
+	d.conditional = d.conditional || contains(d.words, sometimes) || !d.only && !d.excepting && beyond(d.words) || behaves(d.words) || d.ofOthers()
+	return d
+}
+
+// onlyThat are words of what alone is meant.
+var onlyThat = []string{" only ", " and nothing else ", " limit ", " restrict ", " confine ", " stay within ", " stay inside ", " stay in ", " exclusively ", " solely ", "只能", "只准", "只许", "只允许", "只可以", "仅限", "仅允许", "仅可", "仅能", "只在", "只改", "只动", "只修改", "只编辑", "只碰", "仅修改", "仅改"}
+
+// sometimes are words of what holds in some case only, or is bounded in a way that
+// nothing here reads.
+var sometimes = []string{" more than ", " too often", " twice ", " unnecessarily", " where possible", " if possible", "如果", "尽量", "的时候", "次以上", "超过", "不在", "非 ", " beyond ", " never leave ", " not leave ", " don't leave ", " except", " excluding "}
+
+// ofOthers reports whether the words are of what somebody else does, or of less than
+// all.
+func (d deed) ofOthers() bool {
+	return contains(d.words, []string{" not let ", " don't let ", " dont let ", " never let "}) && !contains(d.words, []string{" let me", " let us"}) ||
+		contains(d.words, []string{" not just ", " don't just ", " dont just ", " not merely ", " don't merely ", " not only ", " don't only "})
+}
+
+// findVerbs sets which verbs the words have.
+func (d *deed) findVerbs() {
 	for _, w := range strings.Fields(d.words) {
-		w = strings.Trim(w, ".-'")
-		if verb := infinitive(w); verb != "" {
+		if verb := infinitive(strings.Trim(w, ".-'")); verb != "" {
 			d.verbs[verb] = true
 		}
 	}
@@ -49,30 +97,16 @@ func read(words string) deed {
 	if !contains(d.words, []string{" commit", " push", " stash", " revert", " discard", " merge", " undo"}) && contains(d.words, []string{" changes ", " edits ", " modifications "}) {
 		d.verbs["change"] = true
 	}
-	if contains(d.words, []string{" not let ", " don't let ", " dont let ", " never let "}) && !contains(d.words, []string{" let me", " let us"}) || contains(d.words, []string{" not just ", " don't just ", " dont just ", " not merely ", " don't merely ", " not only ", " don't only "}) {
-		d.conditional = true // of somebody else, or of less than all
+}
+
+// globs returns those of what words name.
+func (d deed) globs(all ...string) (out []string) {
+	for _, words := range all {
+		named := deed{verbs: map[string]bool{}, words: flat(words)}
+		named.take(words)
+		out = append(out, named.paths...)
 	}
-	spared, from, ok := exception(target)
-	d.only = d.only || ok
-	d.conditional = d.conditional || unclear(d.words) || !ok && contains(d.words, []string{" except", " excluding "})
-	if d.only && ok {
-		d.take(from)
-		d.within, d.paths = d.paths, nil
-		if ofTests(from) && len(d.within) == 0 {
-			d.within = testFiles
-		}
-		d.conditional = d.conditional || len(d.within) == 0 && !general(from)
-		d.take(spared)
-	} else {
-		d.take(target)
-	}
-	d.bare = strings.HasPrefix(d.words, " no ")
-	if d.only && len(d.within) == 0 && len(d.paths) > 0 && ofTests(target) { // a.go and its tests
-		d.paths = append(d.paths, testFiles...)
-	}
-	d.conditional = d.conditional || !d.only && beyond(d.words) || behaves(d.words)
-	d.not = strings.HasPrefix(d.words, " not ") && len(d.verbs) == 0
-	return d
+	return out
 }
 
 // flat returns words in lower case, with blanks around, without quotation marks,
@@ -81,18 +115,6 @@ func flat(words string) string {
 	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(words, "’", "'")), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("`\"“”,;!?()（），。；：！？、", r)
 	}), " ") + " "
-}
-
-// withoutReason cuts off why something is forbidden, or until when.
-func withoutReason(words string) string {
-	low := strings.ToLower(words)
-	end := len(words)
-	for _, w := range []string{" because ", " until ", " since ", " so that ", " while ", " without asking", " without my", " unless ", " instead of ", " rather than ", "因为", "直到", "而不是"} {
-		if at := strings.Index(low, w); at > 0 && at < end && len(low) == len(words) {
-			end = at
-		}
-	}
-	return words[:end]
 }
 
 // take finds the paths, commands and names among words.

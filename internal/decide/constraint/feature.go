@@ -230,6 +230,9 @@ func (f *features) place(m message, i int) {
 	if c.asks {
 		f.add("asks")
 	}
+	if c.lists {
+		f.add("lists")
+	}
 	task := "no task"
 	if m.task >= 0 && m.task < i {
 		task = "task"

@@ -1,6 +1,10 @@
 package constraint
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/tool"
+)
 
 // grants reports whether words allow something, and forbid nothing: api/v2 is fine,
 // api/v2 可以改.
@@ -20,73 +24,6 @@ var granting = []string{
 	" you may ", " you can ", " you could ", " you might ", " you are allowed ", " you're allowed ", " you are free ", " you're free ", " feel free ", " is fine ", " are fine ", " is ok ", " are ok ", " is okay ", " are okay ",
 	" is allowed ", " are allowed ", " is permitted ", " can be ", " may be ", " may also ", " can also ", " may change ", " can change ", " is yours ", " are yours ", " is fair game ", " are fair game ", " go ahead ", " no problem ", " fine to ", " ok to ", " okay to ",
 	"可以", "随便", "没问题", "没关系", "无所谓", "允许", "不受限", "不限",
-}
-
-// granted cuts words at their marks, and returns what they forbid apart from the
-// places of what they allow, which a ban must never be of. some reports that they
-// allow anything at all.
-func granted(words string) (forbidden string, allowed []string, some bool) {
-	var kept strings.Builder
-	for _, part := range clauses(words) {
-		onlyThat := startsAny(part, []string{"only ", "just "}) && onlyPlaces(strings.TrimRight(part[len("only "):], "., "))
-		turns := startsAny(part, []string{"but ", "but: ", "但", "不过", "而是"}) && !startsAny(part, []string{"but for "})
-		if kept.Len() > 0 && (grants(part) || onlyThat || turns && !negative(part) && !negativeKeeps(part)) || kept.Len() == 0 && turnsAgainst(words, part) {
-			d := deed{verbs: make(map[string]bool)}
-			d.words = flat(part)
-			d.take(part)
-			allowed = append(allowed, d.paths...)
-			some = some || kept.Len() > 0
-			continue
-		}
-		kept.WriteString(part)
-	}
-	if kept.Len() == 0 {
-		return words, nil, false
-	}
-	return kept.String(), allowed, some
-}
-
-// turnsAgainst reports whether the first part of words forbids nothing, and another
-// one that begins with "but" does: src/, but leave vendor/.
-func turnsAgainst(words, first string) bool {
-	rest := strings.TrimPrefix(words, first)
-	return !negative(first) && namesPlace(first) && !contains(flat(first), keeping) && startsAny(rest, []string{"but "}) && (negative(rest) || negativeKeeps(rest))
-}
-
-func negativeKeeps(words string) bool { return contains(flat(words), keeping) }
-
-// clauses cuts words behind marks, and before "but". Together they are the words.
-func clauses(words string) (all []string) {
-	from := 0
-	for at, r := range words {
-		end := -1
-		switch r {
-		case ',', '.', ';', ':':
-			if at+1 < len(words) && words[at+1] <= ' ' {
-				end = at + 1
-			}
-		case ' ':
-			if startsAny(words[at+1:], []string{"but ", "— ", "– ", "- ", "("}) && !endsAny(strings.ToLower(words[from:at]), []string{"thing", "all", "any file", "any files", "no file", "other file", "other files"}) {
-				end = at + 1
-			}
-		case '，', '；', '。', '（', '\n':
-			end = at + len(string(r))
-		}
-		if end > from {
-			all = append(all, words[from:end])
-			from = end
-		}
-	}
-	return append(all, words[from:])
-}
-
-// excepts adds what is allowed to what the bans leave free.
-func excepts(rest string, allowed []string) string {
-	if rest == "" {
-		return alternatives(allowed)
-	}
-	rest = strings.TrimSuffix(strings.TrimPrefix(rest, "{"), "}")
-	return alternatives(append([]string{rest}, allowed...))
 }
 
 // frees reports whether words are a double negation, or say that something need not
@@ -109,26 +46,18 @@ func beyond(words string) bool {
 	return contains(words, []string{" the rest ", " else ", " the others ", " other files ", " other parts ", " other file ", "其他", "其它", "其余", "别的", "剩下"})
 }
 
-// general reports whether what is spared is spared from everything: words behind
-// "except" that are of some kind of files only ban no other.
-func general(from string) bool {
-	d := deed{words: flat(from), target: flat(from), verbs: make(map[string]bool)}
-	if strings.TrimSpace(strings.Trim(from, ",，")) == "" {
-		return true
+// general are the bans of what something is spared from, where that is no place: of
+// every file, unless it is files of some kind.
+func (d deed) general() []tool.Ban {
+	if ofTests(d.target) {
+		return deed{paths: testFiles}.edits()
 	}
-	return d.plain(append([]string{"nothing", "everything", "that", "which", "isn", "aren", "of", "outside of", "leave", "keep", "alone", "than", "one", "only", "untouched", "unchanged", "is", "stay", "stays", "remain", "limits", "within", "outside", "else", "not", "into", "must", "save", "hands", "other", "rest", "each", "every", "may", "format", "reformat", "replace", "except",
-		"其他", "其它", "别的", "其余", "全部", "什么", "一概", "保持", "不变", "原样", "不动", "只能", "只", "地方", "部分", "内容", "以外", "之外", "除了", "外面", "除外", "例外", "外", "除", "剩下", "那", "些", "目录", "下面", "可", "能", "得", "许", "准"}, edits...)...)
+	if d.plain(append([]string{"nothing", "everything", "that", "which", "isn", "aren", "of", "leave", "keep", "alone", "than", "one", "only", "untouched", "unchanged", "is", "stay", "stays", "remain", "limits", "within", "else", "not", "into", "must", "hands", "rest", "each", "every", "may", "format", "reformat", "replace",
+		"其他", "其它", "别的", "其余", "哪里", "哪儿", "哪", "全部", "什么", "一概", "保持", "不变", "原样", "不动", "只能", "只", "地方", "部分", "内容", "剩下", "那", "些", "目录", "下面", "可", "能", "得", "许", "准"}, edits...)...) {
+		return []tool.Ban{{Rule: "Edit(**)"}}
+	}
+	return nil
 }
-
-// excepting reports whether words say nothing but what those before them are not of,
-// in a sentence of its own too, with or without a place: except zod, api/v2 除外.
-func excepting(words string) bool {
-	return len(words) < maxExcepting && (startsAny(words, []string{"except ", "except: ", "except for", "exception:", "exceptions:", "excepting ", "apart from ", "aside from ", "other than ", "unless ", "with the exception", "only if ", "only when ", "除非"}) && !contains(words, []string{", "}) ||
-		butFor(words) == 0 || endsAny(words, []string{"除外", "例外", "除外）"}))
-}
-
-// maxExcepting is the longest exception, in bytes: what is longer says more.
-const maxExcepting = 120
 
 // qualifies reports whether what words allow is of that which before forbids: a place
 // in it, or something without a verb of its own.

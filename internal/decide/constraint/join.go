@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// A clause is one chunk or several of a sentence that say one thing together.
-type clause struct {
+// A group is one chunk or several that say one thing together.
+type group struct {
 	span
 	weight Weight // of its chunks that bind
 	binds  bool
@@ -16,7 +16,7 @@ type clause struct {
 // and in which case, but for what, of what. What a ban is bounded by must be part of
 // its words, or too much would be banned.
 func join(text string, m message, weights []Weight) (found []span) {
-	var last *clause
+	var last *group
 	end := func() {
 		if last != nil && last.binds {
 			last.kind = last.weight.kind()
@@ -44,11 +44,11 @@ func join(text string, m message, weights []Weight) (found []span) {
 		}
 		behind := i > 0 && last != nil
 		if behind && c.sentence == m.chunks[i-1].sentence && together(text, m.chunks[i-1], c, last.binds, binds) ||
-			behind && last.binds && (excepting(words) || lists(text, last.span, c) || qualifies(text[last.start:last.end], words)) {
+			behind && last.binds && (excepting(words) || qualifies(text[last.start:last.end], words)) {
 			last.end = c.end
 		} else {
 			end()
-			last = &clause{span: span{start: c.begin(text), end: c.end}}
+			last = &group{span: span{start: c.begin(text), end: c.end}}
 		}
 		if binds {
 			last.binds = true
@@ -88,9 +88,6 @@ func together(text string, b, c chunk, before, binds bool) bool {
 	return false
 }
 
-// lifting is what says that my word would allow it.
-var lifting = []string{" unless i ", " until i ", " till i ", " without my ", " without asking", "没有我", "没我", "未经我", "不经我", "没经我", "没经过我", "我同意", "我确认", "我批准", "我点头"}
-
 // begin returns where what a chunk says begins, behind the words that join it to
 // others or are polite.
 func (c chunk) begin(text string) int {
@@ -108,8 +105,22 @@ func (c chunk) begin(text string) int {
 
 // bounds reports whether words say in which case, or without what, something holds.
 func bounds(words string) bool {
-	return startsAny(words, []string{"unless ", "until ", "without ", "while ", "if ", "when ", "whenever ", "as long as ", "除非", "直到", "如果", "要是", "若", "当"}) || endsAny(words, []string{"的时候", "的话", "时"})
+	does := roleOf(words)
+	return does == cases || does == terms || does == asks
 }
+
+// excepting reports whether words say nothing but what those before them are not of,
+// in a sentence of its own too, with or without a place: except zod, api/v2 除外.
+func excepting(words string) bool {
+	if len(words) >= maxExcepting || contains(words, []string{", "}) {
+		return false
+	}
+	does := roleOf(words)
+	return does == excepts || startsAny(words, []string{"unless ", "only if ", "only when ", "除非"})
+}
+
+// maxExcepting is the longest exception, in bytes: what is longer says more.
+const maxExcepting = 120
 
 // finishes reports whether the case is that the work is done, which it always is in
 // the end.
@@ -126,11 +137,8 @@ var (
 
 // spares reports whether words only say what is not meant by those beside them.
 func spares(words string) bool {
-	if len(placesIn(words)) == 0 && !startsAny(words, []string{"nothing else", "and nothing else"}) {
-		return false
-	}
-	return startsAny(words, []string{"except", "excepting ", "apart from ", "aside from ", "outside ", "save ", "other than ", "with the exception", "nothing else", "and nothing else"}) ||
-		butFor(words) == 0 || endsAny(words, []string{"除外", "例外", "外", "以外", "之外"})
+	return startsAny(words, []string{"nothing else", "and nothing else"}) ||
+		namesPlace(words) && (roleOf(words) == excepts || endsAny(words, []string{"外"}))
 }
 
 func endsAny(text string, of []string) bool {
@@ -177,15 +185,4 @@ func onlyNames(words string) bool {
 		}
 	}
 	return len(all) > 0 && len(all) < 5 && all[0][0] < utf8.RuneSelf
-}
-
-// lists reports whether chunk c is one more line of a list of files that the words of
-// s, with a colon at the end, or with a line of it already, begin.
-func lists(text string, s span, c chunk) bool {
-	gap := text[s.end:c.start]
-	if !strings.Contains(gap, "\n") || strings.Contains(gap, "\n\n") || !onlyPlaces(text[c.start:c.end]) || !strings.ContainsAny(gap, "-*•") {
-		return false
-	}
-	line := strings.TrimLeft(text[s.start:s.end], " ")
-	return strings.ContainsAny(gap, ":：") || strings.ContainsAny(line, ":：") && strings.Contains(line, "\n")
 }
