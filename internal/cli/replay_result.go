@@ -63,7 +63,7 @@ type replayed struct {
 	Steps   []replayedStep `json:"steps"`
 	Was     replayTotals   `json:"was"`
 	Is      replayTotals   `json:"is"`
-	Left    int            `json:"left_the_path"`  // the step in which what comes next first differs, from 1; 0 is none
+	Left    int            `json:"left_the_path"`  // the step in which what comes next first differs, from 1; 0 is none, also where the run ended before it
 	Missing []string       `json:"missing"`        // lines that the request had there, and has no more
 	Added   []string       `json:"added"`          // ... and the other way round
 	Before  []string       `json:"results_before"` // what the calls before that step came to, this time
@@ -108,7 +108,7 @@ func newReplayed(id, changed string, was, is studied, ended error) replayed {
 			Was: was.run(p.Was, &r.Was), Is: is.run(p.Is, &r.Is),
 		}
 		r.Steps = append(r.Steps, step)
-		if p.SameNext || r.Left > 0 {
+		if p.SameNext || r.Left > 0 || p.Is == nil && ended != nil { // what did not come went no other way
 			continue
 		}
 		r.Left = i + 1
@@ -143,6 +143,7 @@ type replayedSum struct {
 	Was      replayRate `json:"was"`
 	Is       replayRate `json:"is"`
 	Left     int        `json:"sessions_that_left_the_path"`
+	Early    int        `json:"sessions_that_ended_early"`
 }
 
 type replayRate struct {
@@ -163,6 +164,9 @@ func sumOf(cases []replayed) (sum replayedSum) {
 		sum.Is.add(c.Is)
 		if c.Left > 0 {
 			sum.Left++
+		}
+		if c.Ended != "" {
+			sum.Early++
 		}
 	}
 	return sum

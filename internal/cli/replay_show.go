@@ -23,7 +23,11 @@ func (s System) printReplay(r replayed, asJSON bool) error {
 	fmt.Fprintln(out, title)
 	fmt.Fprintln(out, "step\ttokens\trequest differs in\tnext")
 	for i, step := range r.Steps {
-		fmt.Fprintf(out, "%d\t%s\t%s\t%s\n", i+1, tokensOf(step), orNone(strings.Join(step.Request, ", ")), nextOf(step))
+		differs := orNone(strings.Join(step.Request, ", "))
+		if step.Was == nil || step.Is == nil { // there are no two requests
+			differs = "-"
+		}
+		fmt.Fprintf(out, "%d\t%s\t%s\t%s\n", i+1, tokensOf(step), differs, nextOf(step))
 	}
 	if err := out.Flush(); err != nil {
 		return err
@@ -45,7 +49,7 @@ func (s System) printReplay(r replayed, asJSON bool) error {
 	}
 	r.printMisses(&b)
 	if r.Ended != "" {
-		fmt.Fprintln(&b, "it ended early: "+oneLine(r.Ended, 0))
+		fmt.Fprintf(&b, "it ended early, after %s: %s\n", count(int64(r.Is.Steps), "step"), indented(r.Ended))
 	}
 	_, err := fmt.Fprint(s.Stdout, b.String())
 	return err
@@ -110,19 +114,33 @@ func (s System) printReplays(cases []replayed, asJSON bool) error {
 	out := tabwriter.NewWriter(s.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "session\tsuccess\tsteps\ttokens\tleft the path")
 	for _, c := range cases {
-		left := "no"
-		if c.Left > 0 {
-			left = fmt.Sprintf("step %d", c.Left)
-		}
-		fmt.Fprintf(out, "%s\t%s\t%d → %d\t%d → %d\t%s\n", c.Session, outcomesOf(c), c.Was.Steps, c.Is.Steps, c.Was.Tokens, c.Is.Tokens, left)
+		fmt.Fprintf(out, "%s\t%s\t%d → %d\t%d → %d\t%s\n", c.Session, outcomesOf(c), c.Was.Steps, c.Is.Steps, c.Was.Tokens, c.Is.Tokens, pathOf(c))
 	}
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(s.Stdout, "all %d sessions: %d → %d succeeded (%.0f%% → %.0f%%), %d → %d unproven, %d → %s, %d → %d tokens of requests; %d went another way\n",
+	early := ""
+	if sum.Early > 0 {
+		early = fmt.Sprintf(", %d ended early", sum.Early)
+	}
+	_, err := fmt.Fprintf(s.Stdout, "all %d sessions: %d → %d succeeded (%.0f%% → %.0f%%), %d → %d unproven, %d → %s, %d → %d tokens of requests; %d went another way%s\n",
 		sum.Sessions, sum.Was.Succeeded, sum.Is.Succeeded, 100*sum.Was.Rate, 100*sum.Is.Rate, sum.Was.Unproven, sum.Is.Unproven,
-		sum.Was.Steps, count(int64(sum.Is.Steps), "step"), sum.Was.Tokens, sum.Is.Tokens, sum.Left)
+		sum.Was.Steps, count(int64(sum.Is.Steps), "step"), sum.Was.Tokens, sum.Is.Tokens, sum.Left, early)
 	return err
+}
+
+// pathOf says whether a run kept to the path of the record: it did not, and from which
+// step on, or as far as it went.
+func pathOf(r replayed) string {
+	switch {
+	case r.Left > 0 && r.Ended != "":
+		return fmt.Sprintf("step %d, ended early", r.Left)
+	case r.Left > 0:
+		return fmt.Sprintf("step %d", r.Left)
+	case r.Ended != "":
+		return "no, ended early"
+	}
+	return "no"
 }
 
 func tokensOf(s replayedStep) string {

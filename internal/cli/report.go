@@ -97,7 +97,7 @@ func (s System) printClaims(rep report.Report) error {
 		if l.Bad {
 			mark = "! "
 		}
-		if _, err := fmt.Fprintln(s.Stdout, mark+strings.ReplaceAll(strings.TrimSpace(terminal.Safe(l.Text)), "\n", "\n  ")); err != nil {
+		if _, err := fmt.Fprintln(s.Stdout, mark+indented(l.Text)); err != nil {
 			return err
 		}
 	}

@@ -135,6 +135,12 @@ func oneLine(s string, limit int) string {
 	return terminal.Line(s, limit)
 }
 
+// indented returns s harmless, each of its lines but the first as far in as what goes
+// on in a message.
+func indented(s string) string {
+	return strings.ReplaceAll(strings.TrimSpace(terminal.Safe(s)), "\n", "\n  ")
+}
+
 // mentions reports whether anything that was said or done in session id
 // contains words, in any case.
 func (st store) mentions(id, words string) bool {
