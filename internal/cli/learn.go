@@ -65,6 +65,7 @@ type lesson struct {
 	Mended    int    `json:"mended"`    // of them, in this way
 	Count     int    `json:"count"`
 	Sessions  int    `json:"sessions"`
+	IsRule    bool   `json:"is_rule"` // of this directory, in these words
 }
 
 // lessons returns what sessions teach, the most frequent first.
@@ -82,15 +83,31 @@ func (s System) lessons(all bool) (found []lesson, err error) {
 		}
 		failures = append(failures, failed...)
 	}
+	isRule, done := s.rulesHere()
+	defer done()
 	for _, g := range stats.Grouped(failures) {
 		rule, ok := g.Rule()
 		if !ok {
 			continue
 		}
 		way, _ := g.Lesson()
-		found = append(found, lesson{g.ID(), s.shown(rule), g.Signature, way.Mended, g.Count, g.Sessions})
+		rule = s.shown(rule)
+		found = append(found, lesson{g.ID(), rule, g.Signature, way.Mended, g.Count, g.Sessions, isRule(rule)})
 	}
 	return found, nil
+}
+
+// rulesHere tells, until done is called, whether learn would find words to be a rule of
+// this directory already. Where that cannot be told they are none.
+func (s System) rulesHere() (isRule func(words string) bool, done func()) {
+	w, err := workspace.Open(s.dir())
+	if err != nil {
+		return func(string) bool { return false }, func() {}
+	}
+	return func(words string) bool {
+		_, isNew, err := w.NewRule(lessonsHeading, words)
+		return err == nil && !isNew
+	}, func() { _ = w.Close() }
 }
 
 func (s System) printLessons(o learnOptions) error {
@@ -112,7 +129,11 @@ func (s System) printLessons(o learnOptions) error {
 	}
 	out := tabwriter.NewWriter(s.Stdout, 0, 0, 2, ' ', 0)
 	for _, l := range found {
-		fmt.Fprintf(out, "%s\t%d of %d in %s\t%s\n", l.ID, l.Mended, l.Count, count(int64(l.Sessions), "session"), oneLine(l.Rule, 0))
+		already := ""
+		if l.IsRule {
+			already = "(a rule already) "
+		}
+		fmt.Fprintf(out, "%s\t%d of %d in %s\t%s%s\n", l.ID, l.Mended, l.Count, count(int64(l.Sessions), "session"), already, oneLine(l.Rule, 0))
 	}
 	return out.Flush()
 }

@@ -222,6 +222,8 @@ func ratio(part, whole int) string {
 // printGroups prints what failed, what was done about it and what that teaches.
 func (s System) printGroups(groups []stats.Group) error {
 	var b strings.Builder
+	isRule, done := s.rulesHere()
+	defer done()
 	for i, g := range groups {
 		if i == maxGroups {
 			fmt.Fprintf(&b, "and %s more; --json has all\n", count(int64(len(groups)-i), "group"))
@@ -232,7 +234,11 @@ func (s System) printGroups(groups []stats.Group) error {
 			fmt.Fprintf(&b, "    then %s: %d×, mended %d\n", oneLine(w.Calls, 0), w.Count, w.Mended)
 		}
 		if w, ok := g.Lesson(); ok {
-			fmt.Fprintf(&b, "    what helps: %s (%d of %d); `belay learn %s` makes it a rule\n", oneLine(w.Calls, 0), w.Mended, g.Count, g.ID())
+			next := "`belay learn " + g.ID() + "` makes it a rule"
+			if rule, _ := g.Rule(); isRule(s.shown(rule)) {
+				next = "it is a rule already"
+			}
+			fmt.Fprintf(&b, "    what helps: %s (%d of %d); %s\n", oneLine(w.Calls, 0), w.Mended, g.Count, next)
 		}
 		fmt.Fprintf(&b, "    newest: belay log %s, event %d\n", g.Newest.Session, g.Newest.Seq)
 	}
