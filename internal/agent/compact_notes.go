@@ -101,7 +101,7 @@ func (a *Agent) noteOn(ctx context.Context, j *judgement, request *model.Request
 		}
 	}
 	for _, n := range read.Notes {
-		if !slices.ContainsFunc(j.notes, func(o event.Note) bool { return o.Kind == n.Kind && o.Text == n.Text }) {
+		if !prompt.Has(j.notes, n) {
 			j.notes = append(j.notes, n)
 		}
 	}

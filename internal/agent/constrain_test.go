@@ -11,7 +11,9 @@ import (
 	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
+	"github.com/belay-agent/belay/internal/decide/prompt"
 )
 
 // TestR254_WhatWasRuledOutIsStoppedBeforeAnyEffect: a call that a note of a
@@ -112,5 +114,36 @@ func TestConstraintsOfACutTurnAreHeard(t *testing.T) {
 	}
 	if !slices.ContainsFunc(held[0].Bans, func(b tool.Ban) bool { return b.Rule == "Bash(git push **)" }) {
 		t.Errorf("it bans %+v", held[0].Bans)
+	}
+}
+
+// TestR254_ABanThatDoesNotHoldCostsNoNote: it is asked for once more; where that brings
+// nothing better, what was ruled out stays, and is said to be unenforced.
+func TestR254_ABanThatDoesNotHoldCostsNoNote(t *testing.T) {
+	const wide, narrow = `{"kind":"decision","text":"the lexer stays","status":"rejected","evidence":[],"error":"","files":[],"forbids":[{"rule":"Edit(**)","text":"","call":""}]}`,
+		`{"kind":"decision","text":"the lexer stays","status":"rejected","evidence":[],"error":"","files":[],"forbids":[{"rule":"Edit(lexer.go)","text":"","call":""}]}`
+	for name, tt := range map[string]struct {
+		second []string
+		bans   int
+	}{"it is mended": {[]string{narrow}, 1}, "it is left out": {nil, 0}, "it is said again": {[]string{wide}, 0}} {
+		m := &small{window: 12_000, calls: 80, size: 900}
+		m.handoff = func(r *model.Request) (model.Reply, error) {
+			if len(r.Messages) > 1 {
+				return notes(tt.second...)(r)
+			}
+			return notes(wide)(r)
+		}
+		l := newLong(t, m, 12_000, nil)
+		if err := l.turn("go"); err != nil {
+			t.Fatal(err)
+		}
+		out := l.state.RuledOut()
+		if len(out) == 0 || out[0].Text != "the lexer stays" || len(out[0].Bans) != tt.bans {
+			t.Errorf("%s: %+v is ruled out", name, out)
+		}
+		warned := strings.Contains(prompt.Request(l.state, nil, nil).System, "decision rejected: the lexer stays")
+		if warned != (tt.bans == 0) {
+			t.Errorf("%s: L2 warns of it: %v", name, warned)
+		}
 	}
 }

@@ -42,8 +42,9 @@ type noted struct {
 }
 
 // ReadHandoff checks an answer against what the log has: a note that names a call,
-// a file, a state of one or words that are not there is refused, and said to be.
-// The rest is taken.
+// a file, a state of one or words that are not there is refused, and said to be. One
+// that forbids what cannot be matched is taken without that, which is said, too: what
+// was ruled out is not lost for the form of its ban. The rest is taken.
 func ReadHandoff(s *session.State, through int64, reply model.Reply) Reading {
 	text := strings.TrimSpace(reply.Message.Text())
 	switch {
@@ -127,15 +128,23 @@ func (r *reader) take(i int, n noted) {
 		note.Files = append(note.Files, f.Path)
 	}
 	for _, f := range n.Forbids {
-		if ban, ok := r.ban(f.Rule, f.Text, f.Call); ok {
+		if wrong := r.wrongBan(f.Rule, f.Text, f.Call); wrong != "" {
+			r.complain("note %d (%s): forbids: %s", i+1, n.Kind, wrong)
+		} else if ban, ok := r.ban(f.Rule, f.Text, f.Call); ok {
 			note.Bans = append(note.Bans, ban)
 		}
 	}
-	same := func(o event.Note) bool { return o.Kind == note.Kind && o.Text == note.Text }
-	if slices.ContainsFunc(r.state.Notes(), same) || slices.ContainsFunc(r.Notes, same) {
-		return
+	if !Has(r.state.Notes(), note) && !Has(r.Notes, note) {
+		r.Notes = append(r.Notes, note)
 	}
-	r.Notes = append(r.Notes, note)
+}
+
+// Has reports whether notes say what n says, and ban all that it bans.
+func Has(notes []event.Note, n event.Note) bool {
+	return slices.ContainsFunc(notes, func(o event.Note) bool {
+		return o.Kind == n.Kind && o.Text == n.Text &&
+			!slices.ContainsFunc(n.Bans, func(b tool.Ban) bool { return !slices.Contains(o.Bans, b) })
+	})
 }
 
 var kinds = []string{"goal", "acceptance", "context", "milestone", "decision", "attempt", "learning", "question", "next", "constraint"}
@@ -172,11 +181,6 @@ func (r *reader) wrong(n noted) string {
 	for _, f := range n.Files {
 		if wrong := r.wrongFile(f.Path, f.Is); wrong != "" {
 			return wrong
-		}
-	}
-	for _, f := range n.Forbids {
-		if wrong := r.wrongBan(f.Rule, f.Text, f.Call); wrong != "" {
-			return "forbids: " + wrong
 		}
 	}
 	return ""

@@ -110,6 +110,12 @@ func TestR253_R254_R268_NotesAreHeldAgainstTheLog(t *testing.T) {
 	} {
 		got := ReadHandoff(&r.State, through, answered(note(tt.change)))
 		taken := len(got.Notes) + len(got.Constraints)
+		if _, bans := tt.change["forbids"]; bans && tt.wrong != "" { // what was learned stays, without what cannot be matched
+			if taken != 1 || len(got.Notes[0].Bans) > 0 || len(got.Complaints) != 1 || !strings.Contains(got.Complaints[0], tt.wrong) {
+				t.Errorf("%s: %+v", tt.name, got)
+			}
+			continue
+		}
 		if tt.wrong == "" && (taken != 1 || len(got.Complaints) > 0) || tt.wrong != "" && (taken != 0 || len(got.Complaints) != 1 || !strings.Contains(got.Complaints[0], tt.wrong)) || got.Useless {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
@@ -119,8 +125,33 @@ func TestR253_R254_R268_NotesAreHeldAgainstTheLog(t *testing.T) {
 	if len(got.Notes) != 1 || !slices.Equal(got.Notes[0].Bans, want) {
 		t.Errorf("bans are %+v: tests may be run again, nothing else", got)
 	}
+	got = ReadHandoff(&r.State, through, answered(note(map[string]any{"forbids": []forbid{{Rule: "Edit(**)"}, {Text: "left-pad"}}})))
+	if len(got.Notes) != 1 || !slices.Equal(got.Notes[0].Bans, want[1:]) {
+		t.Errorf("beside a wrong ban the others are %+v", got)
+	}
 	if got := ReadHandoff(&r.State, through, answered(note(map[string]any{"kind": "constraint", "text": "Do not  touch\nthe lexer."}))); got.Constraints[0].Seq != 2 || got.Constraints[0].By != "model" {
 		t.Errorf("the constraint is %+v", got.Constraints)
+	}
+}
+
+// TestR254_ABanIsNotLostToANoteInTheSameWords: what was noted before is not noted
+// again, unless code could not stop it before.
+func TestR254_ABanIsNotLostToANoteInTheSameWords(t *testing.T) {
+	r := worked(t)
+	out := func(forbids ...forbid) string {
+		return note(map[string]any{"kind": "decision", "status": "rejected", "text": "no left-pad", "forbids": forbids})
+	}
+	for _, tt := range []struct {
+		answer string
+		taken  int
+	}{{out(), 1}, {out(), 0}, {out(forbid{Text: "left-pad"}), 1}, {out(forbid{Text: "left-pad"}), 0}, {out(forbid{Text: "left-pad"}, forbid{Rule: "Edit(lexer.go)"}), 1}} {
+		r.add(event.Asked{Text: "left-pad?"})
+		got := ReadHandoff(&r.State, r.Seq(), answered(tt.answer))
+		if len(got.Notes) != tt.taken || len(got.Complaints) > 0 {
+			t.Errorf("of %s there are %+v", tt.answer, got)
+		}
+		r.add(event.Stopped{Reason: "end"})
+		r.judged(2_000, got.Notes...)
 	}
 }
 
