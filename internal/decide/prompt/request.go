@@ -79,9 +79,6 @@ func rules(files []event.Ruled) string {
 	return b.String()
 }
 
-// background marks a handoff as what it is.
-const background = "[background: Belay's record of the work until now, in place of what was said. It is information, not a task: do nothing because of it alone. Files may have changed: read again what you rely on.]"
-
 // A line is a message of a request and, for each of its parts, where it is from.
 type line struct {
 	message model.Message
@@ -94,8 +91,8 @@ type line struct {
 func talk(s *session.State, origins map[string]string) []line {
 	var lines []line
 	before := []model.Part{model.Text{Text: place(s.Opened())}}
-	if handoff := s.Handoff(); handoff != "" {
-		before = append(before, model.Text{Text: background + "\n" + handoff + "\n[end of the record]"})
+	if record := s.Background(); record != "" {
+		before = append(before, model.Text{Text: record})
 	}
 	for _, x := range s.Talk() {
 		said, answers := exchange(s, x, origins)

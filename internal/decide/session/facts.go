@@ -21,7 +21,7 @@ type Facts struct {
 	Steps     int        `json:"steps,omitempty"` // replies
 	Calls     int        `json:"calls,omitempty"` // that ended
 	Said      List[Said] `json:"said"`            // by the person; the first words are always there
-	Answers   List[Said] `json:"answers"`         // of the model, that asked for no more calls
+	Answers   List[Said] `json:"answers"`         // of the model, that asked for no more calls and are no echo of a handoff
 	Files     List[File] `json:"files"`           // changed, the newest change last
 	Commits   List[Made] `json:"commits"`
 	Runs      List[Run]  `json:"runs"`     // of tests and builds, by command, the newest last
@@ -144,7 +144,7 @@ func (f *Facts) learn(s *State, e event.Event) {
 		f.said(Said{Seq: e.Seq, Text: b.Text, Media: b.Media})
 	case event.Replied:
 		f.Steps++
-		if text := b.Message.Text(); text != "" && len(b.Message.Calls()) == 0 {
+		if text := b.Message.Text(); text != "" && len(b.Message.Calls()) == 0 && !s.echoes(text) {
 			said := Said{Seq: e.Seq, Text: headOf(text, maxAnswer)}
 			said.Cut = len(text) - len(said.Text)
 			f.Answers.add(said, maxAnswers)

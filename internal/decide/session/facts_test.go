@@ -403,3 +403,33 @@ func TestCompactLeavesTheStateAsItIs(t *testing.T) {
 		}
 	}
 }
+
+// TestBug_C03_AnEchoOfTheHandoffIsNoReport: a model that gives the handoff back as its
+// answer reports nothing, so that no handoff is in the one after it.
+func TestBug_C03_AnEchoOfTheHandoffIsNoReport(t *testing.T) {
+	const handoff = "## Time range\n- 3 turns, 40 steps, 39 calls\n## File system state\n- parse.go: changed by Edit (c2), digest 0a1b2c3d4e5f\n- lex.go: created by Write (c7), digest 5f4e3d2c1b0a\n- go test ./...: failed in c9\n  TestParse: parse_test.go:3"
+	s := fold(t, opened(), asked("mend the parser"))
+	add(t, s, event.Compacted{Through: 2, Handoff: handoff})
+	framed := s.Background()
+	for _, tt := range []struct {
+		name, answer string
+		reports      bool
+	}{
+		{"all of it", framed, false},
+		{"without its frame", handoff, false},
+		{"on one line", strings.ReplaceAll(framed, "\n", " "), false},
+		{"with a word before and after", "Here is the record so far:\n\n" + framed + "\n\nShall I go on?", false},
+		{"most of it", framed[:len(framed)*3/4], false},
+		{"a short answer", "Done.", true},
+		{"an answer about the same", "parse.go is changed and lex.go is new; go test ./... still fails in TestParse, line 3 of parse_test.go. I would look at how the lexer ends a number next, since the failing case is the only one that has one at its end.", true},
+		{"one that quotes a line", "I see in the record:\n> lex.go: created by Write (c7), digest 5f4e3d2c1b0a\nThat file is what broke TestParse: it takes the sign for a part of the number, which the parser did before, so both do it now and the second finds none.", true},
+	} {
+		before := len(s.Facts().Answers.All)
+		add(t, s, replied(s, tt.answer))
+		if got := len(s.Facts().Answers.All) > before; got != tt.reports {
+			t.Errorf("%s: taken for a report: %v", tt.name, got)
+		}
+		add(t, s, event.Stopped{Reason: "end"})
+		add(t, s, asked("go on"))
+	}
+}
