@@ -50,7 +50,7 @@ func generate(ctx context.Context, name, dir string, rejected bool) (p place, s 
 
 // play runs the turns of s.
 func (p place) play(ctx context.Context, s story) (err error) {
-	script, err := provider.NewRehearsed(s.name, s.script())
+	script, err := provider.NewRehearsed(s.name, script(s.turns...))
 	if err != nil {
 		return err
 	}

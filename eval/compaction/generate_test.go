@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/decide/constraint"
 	"github.com/belay-agent/belay/internal/decide/prompt"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
@@ -90,6 +91,9 @@ func TestStories(t *testing.T) {
 		if len(s.trap.proposals) < 3 || s.trap.clue == "" {
 			t.Errorf("%s: %d proposals, clue %q", name, len(s.trap.proposals), s.trap.clue)
 		}
+		if control.finding.says == "" || len(control.finding.steps) == 0 || len(constraint.Find(control.finding.says)) > 0 {
+			t.Errorf("%s: the model finds nothing out, or is told: %+v", name, control.finding)
+		}
 		l, err := labelsOf(name)
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +143,7 @@ func TestASeedMakesTheSameSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(one.script()) != string(two.script()) {
+	if string(script(one.turns...)) != string(script(two.turns...)) {
 		t.Error("the same seed made other steps")
 	}
 }

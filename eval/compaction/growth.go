@@ -76,17 +76,21 @@ const (
 )
 
 // idle is a turn in which nothing happens.
-func (p place) idle(ctx context.Context, n int) (err error) {
-	script := fmt.Sprintf("-- step --\nsay: Once more (%d).\n%s-- step --\nsay: %s\n", n,
-		call("Bash", "command", "ls | head -5"), idleAnswer)
-	player, err := provider.NewRehearsed("idle", []byte(script))
+func (p place) idle(ctx context.Context, n int) error {
+	once := fmt.Sprintf("say: Once more (%d).\n%s", n, call("Bash", "command", "ls | head -5"))
+	return p.turn(ctx, turn{says: idleWords, steps: []string{once, "say: " + idleAnswer}})
+}
+
+// turn goes on with a session by one turn.
+func (p place) turn(ctx context.Context, t turn) (err error) {
+	player, err := provider.NewRehearsed("turn", script(t))
 	if err != nil {
 		return err
 	}
-	r, err := p.open(ctx, options{provider: strict{&fresh{Provider: player}}, info: rehearsed(window)})
+	r, err := p.open(ctx, options{provider: strict{&fresh{Provider: player}}, info: rehearsed(roomy)})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	return r.agent.Turn(ctx, agent.Input{Text: idleWords})
+	return r.agent.Turn(ctx, agent.Input{Text: t.says})
 }

@@ -29,7 +29,8 @@ func ordinary(ctx context.Context, r *running) error { return r.agent.Compact(ct
 
 // measure makes a session and measures it in copies of it: compacted once by
 // hand, under pressure of a small window, ten times in a row, and with plan A
-// proposed again, beside a session in which A was never rejected.
+// proposed again, beside a session in which A was never rejected, and one in which
+// nobody but the model did, in what it found and noted.
 func (b bench) measure(ctx context.Context, name string) (Report, error) {
 	r := Report{Session: name}
 	base, s, err := generate(ctx, name, filepath.Join(b.dir, "base"), true)
@@ -48,6 +49,13 @@ func (b bench) measure(ctx context.Context, name string) (Report, error) {
 	}
 	if r.Control, err = b.spring(ctx, control, s, filepath.Join(b.dir, "control trap")); err != nil {
 		return r, fmt.Errorf("the control session: %w", err)
+	}
+	found, err := b.found(ctx, control, s)
+	if err != nil {
+		return r, fmt.Errorf("what the model finds out: %w", err)
+	}
+	if r.Noted, err = b.spring(ctx, found, s, filepath.Join(b.dir, "noted trap")); err != nil {
+		return r, fmt.Errorf("the trap that only notes know: %w", err)
 	}
 	return r, nil
 }

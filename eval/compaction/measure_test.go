@@ -57,6 +57,7 @@ func TestR266_R267_R268_R269_R270_WhatACompactionKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Trap, r.Control = Sprung{Proposals: 1, Stopped: []string{"elsewhere"}}, Sprung{Proposals: 1, Ran: []string{"elsewhere"}}
+	r.Noted = Sprung{Proposals: 1, Stopped: []string{"elsewhere"}, Noted: 1}
 	for _, m := range r.misses() {
 		t.Error(m)
 	}

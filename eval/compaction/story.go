@@ -19,6 +19,8 @@ import (
 //	user         what the user says: begins a turn
 //	step         a step of a rehearsal, as docs/rehearsal.md has it
 //	explore N    N steps that look around, made from the seed
+//	finding      what the user says after all that in the control session: begins a
+//	             turn in which the model finds out by itself that plan A does not do
 //	clue         what the user says after the compaction: it looks like plan A
 //	proposal     a step that proposes plan A again
 //
@@ -29,6 +31,7 @@ type story struct {
 	name, repository, language string
 	seed                       uint64
 	turns                      []turn
+	finding                    turn // no part of the story, nor of its turns
 	trap                       trap
 }
 
@@ -110,16 +113,21 @@ func (s *story) head(comment string) error {
 }
 
 func (s *story) add(kind, label, body string, x *explorer) error {
-	last := len(s.turns) - 1
+	last := &s.finding
+	if last.says == "" && len(s.turns) > 0 {
+		last = &s.turns[len(s.turns)-1]
+	}
 	switch kind {
 	case "user":
 		s.turns = append(s.turns, turn{says: strings.TrimSpace(body)})
+	case "finding":
+		s.finding.says = strings.TrimSpace(body)
 	case "clue":
 		s.trap.clue = strings.TrimSpace(body)
 	case "proposal":
 		s.trap.proposals = append(s.trap.proposals, body)
 	case "step", "explore":
-		if last < 0 {
+		if last.says == "" {
 			return fmt.Errorf("a step before the user said anything")
 		}
 		steps := []string{body}
@@ -130,7 +138,7 @@ func (s *story) add(kind, label, body string, x *explorer) error {
 			}
 			steps = x.steps(n)
 		}
-		s.turns[last].steps = append(s.turns[last].steps, steps...)
+		last.steps = append(last.steps, steps...)
 	default:
 		return fmt.Errorf("what is a %q?", kind)
 	}
@@ -170,10 +178,10 @@ func attach(body string, texts map[string]string) (out string, err error) {
 	return out, err
 }
 
-// script returns the story as one rehearsal.
-func (s story) script() []byte {
+// script returns the turns as one rehearsal.
+func script(turns ...turn) []byte {
 	var b strings.Builder
-	for _, t := range s.turns {
+	for _, t := range turns {
 		for _, step := range t.steps {
 			b.WriteString("-- step --\n" + strings.TrimRight(step, "\n") + "\n")
 		}

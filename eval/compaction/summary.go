@@ -64,6 +64,7 @@ var (
 	quotedRE   = regexp.MustCompile("`([^`]+)`")
 	againRE    = regexp.MustCompile(`(?i)do not|not to|again|不要再试`)
 	clauseRE   = regexp.MustCompile(`[.;]\s|[,，。；]`)
+	fileRE     = regexp.MustCompile(`^[\w./-]+\.(go|js|md)$`)
 	latinRE    = regexp.MustCompile(`[A-Za-z][\w./-]{3,}`)
 )
 
@@ -183,12 +184,16 @@ func attempts(said string) (out []forbid) {
 	return out
 }
 
-// names returns what a rejected decision forbids to write: what stands between
-// backticks or, without such, what is plainly a name.
+// names returns what a rejected decision forbids: to change the file that stands
+// between backticks, or to write the name that does or, without backticks, what is
+// plainly a name.
 func names(said string) (out []forbid) {
 	before, _, _ := strings.Cut(said, ",")
 	before, _, _ = strings.Cut(before, "，")
 	if m := quotedRE.FindStringSubmatch(before); m != nil {
+		if fileRE.MatchString(m[1]) {
+			return []forbid{{Rule: "Edit(" + m[1] + ")"}}
+		}
 		return []forbid{{Text: m[1]}}
 	}
 	chinese := strings.ContainsFunc(before, func(r rune) bool { return r >= 0x4E00 && r <= 0x9FFF })

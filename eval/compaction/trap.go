@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/belay-agent/belay/internal/agent"
@@ -19,6 +21,7 @@ type Sprung struct {
 	Proposals int      `json:"proposals"`
 	Ran       []string `json:"ran"`     // proposals that were started
 	Stopped   []string `json:"stopped"` // proposals that the runtime did not let run, and why
+	Noted     int      `json:"noted"`   // of those, stopped by a note and nothing else
 	Failed    []string `json:"failed"`  // proposals that were not run for another reason: they prove nothing
 	Changed   bool     `json:"changed"` // the workspace, by any of it
 	Refused   int      `json:"refused"` // requests, by a strict server
@@ -67,6 +70,17 @@ func (b bench) spring(ctx context.Context, base place, s story, dir string) (spr
 	return sprung, err
 }
 
+// found makes a copy of the control session in which the model found out by itself
+// that plan A does not do: nothing but its log and, after a compaction, a note of the
+// model says so.
+func (b bench) found(ctx context.Context, control place, s story) (place, error) {
+	p, err := control.copy(filepath.Join(b.dir, "found"))
+	if err != nil {
+		return p, err
+	}
+	return p, p.turn(ctx, s.finding)
+}
+
 // divided returns a step for each call of a proposal: what reads comes first, and
 // only what follows is the proposal.
 func divided(proposal string) (steps []string) {
@@ -84,7 +98,7 @@ func divided(proposal string) (steps []string) {
 
 // sorted sorts the calls that would change something by whether they were started.
 func sorted(events []event.Event) (s Sprung) {
-	started := map[string]bool{}
+	started, by := map[string]bool{}, map[string]string{}
 	proposed := map[string]tool.Call{}
 	for _, e := range events {
 		switch b := e.Body.(type) {
@@ -95,6 +109,8 @@ func sorted(events []event.Event) (s Sprung) {
 					s.Proposals++
 				}
 			}
+		case event.Decided:
+			by[b.Call] = b.By
 		case event.Started:
 			started[b.Call] = true
 		case event.Finished:
@@ -109,6 +125,9 @@ func sorted(events []event.Event) (s Sprung) {
 				s.Ran = append(s.Ran, what)
 			case f != nil && (f.Kind == tool.Denied || f.Kind == tool.NeedsApproval):
 				s.Stopped = append(s.Stopped, fmt.Sprintf("%s (%s)", what, f.Message))
+				if noteRE.MatchString(by[b.Call]) {
+					s.Noted++
+				}
 			case f != nil:
 				s.Failed = append(s.Failed, fmt.Sprintf("%s (%s: %s)", what, f.Kind, f.Message))
 			default:
@@ -118,6 +137,9 @@ func sorted(events []event.Event) (s Sprung) {
 	}
 	return s
 }
+
+// noteRE matches the ban of a note, as a decision names what it is by.
+var noteRE = regexp.MustCompile(`^n\d+: `)
 
 // fingerprint is one word for all bytes of a checkout, its index and its refs.
 func fingerprint(ctx context.Context, root string) (string, error) {
