@@ -30,7 +30,7 @@ func (s System) complete(root *cobra.Command) {
 			c.ValidArgsFunction = s.offerSessions(1)
 		case c.CommandPath() == "belay run":
 			c.ValidArgsFunction = s.offerPaths
-		case c.CommandPath() == "belay config set", c.CommandPath() == "belay config add", c.CommandPath() == "belay config remove":
+		case strings.HasPrefix(use, "set KEY"), strings.HasPrefix(use, "unset KEY"), strings.HasPrefix(use, "add KEY"), strings.HasPrefix(use, "remove KEY"):
 			c.ValidArgsFunction = offerSettings
 		case c.CommandPath() == "belay config trust":
 			c.ValidArgsFunction = offerDirs
@@ -90,7 +90,7 @@ func offerSettings(c *cobra.Command, args []string, _ string) (keys []cobra.Comp
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	lists := c.Name() != "set"
+	lists := c.Name() == "add" || c.Name() == "remove"
 	for _, k := range knobs() {
 		if !lists || k.shape == asList || k.shape == asRules {
 			keys = append(keys, k.key)

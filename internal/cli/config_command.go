@@ -18,6 +18,7 @@ func (s System) configCommand() *cobra.Command {
 the project's .belay/config.toml once it is trusted, or a flag.`,
 		Example: `  belay config
   belay config set mode auto
+  belay config unset mode
   belay config add rules.deny 'Bash(git push)'
   belay config trust`,
 		RunE: func(*cobra.Command, []string) error { return s.in(o.dir).showConfig(asJSON) },
@@ -37,6 +38,7 @@ the project's .belay/config.toml once it is trusted, or a flag.`,
 				return err
 			},
 		},
+		s.unsetCommand(),
 		s.listCommand("add", "Add a rule or another text to a setting of several in the user's file", AddConfig, "is added to"),
 		s.listCommand("remove", "Take a rule or another text out of a setting of several in the user's file", RemoveConfig, "is taken out of"),
 		&cobra.Command{
@@ -66,6 +68,22 @@ the project's .belay/config.toml once it is trusted, or a flag.`,
 			},
 		})
 	return c
+}
+
+// unsetCommand takes a setting out again.
+func (s System) unsetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "unset KEY", Short: "Take one setting out of the user's file, so that its default holds", Args: counted(cobra.ExactArgs(1)),
+		Example: "  belay config unset limits.cost\n  belay config unset rules.allow",
+		RunE: func(_ *cobra.Command, args []string) error {
+			file := s.userConfig()
+			if err := UnsetConfig(file, args[0]); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(s.Stderr, "%s is no longer set in %s\n", args[0], file)
+			return err
+		},
+	}
 }
 
 // listCommand changes one text of a setting that has several.

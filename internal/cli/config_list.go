@@ -24,8 +24,8 @@ func AddConfig(file, key, text string) error {
 	})
 }
 
-// RemoveConfig takes a text out of a setting of several in the user's file. One
-// that is not there is an error.
+// RemoveConfig takes a text out of a setting of several in the user's file, and with
+// the last one the setting. One that is not there is an error.
 func RemoveConfig(file, key, text string) error {
 	return changeList(file, key, func(_ knob, items []item) ([]item, error) {
 		left := slices.DeleteFunc(slices.Clone(items), func(i item) bool { return i.text == text })
@@ -72,7 +72,8 @@ func changeList(file, key string, change func(knob, []item) ([]item, error)) err
 }
 
 // placeList returns a splice that makes items the value of key in doc: one that
-// adds or removes a single element, if one does, else one that writes them all.
+// adds or removes a single element, if one does, else one that writes them all. With
+// no items the key goes, unless a comment stands in its array.
 func placeList(doc []byte, key []string, items []item) (splice, error) {
 	literals := make([]string, len(items))
 	for i := range items {
@@ -85,7 +86,13 @@ func placeList(doc []byte, key []string, items []item) (splice, error) {
 	}
 	o := outlineOf(doc)
 	var small []splice
-	if b, ok := bound(o.values, key); ok {
+	b, ok := bound(o.values, key)
+	if ok && len(items) == 0 && !o.commented(b) {
+		if s, err := takeKey(doc, key); err == nil {
+			return s, nil
+		}
+	}
+	if ok {
 		if len(literals) > 0 {
 			small = o.appended(b, literals[len(literals)-1])
 		}

@@ -27,7 +27,11 @@ func SetConfig(file, key, value string) error {
 	}
 	literal, err := k.literal(value)
 	if err != nil {
-		return &ConfigError{Message: fmt.Sprintf("%s: %s", key, err)}
+		message := fmt.Sprintf("%s: %s", key, err)
+		if value == "" {
+			message += "; `belay config unset " + key + "` lets the default hold"
+		}
+		return &ConfigError{Message: message}
 	}
 	if strings.HasSuffix(key, ".key") && !strings.Contains(value, "${") {
 		if err := hide(file); err != nil {

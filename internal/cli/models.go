@@ -205,8 +205,9 @@ func (s System) refreshCommand() *cobra.Command {
 or of the form of models.toml (docs/models.md). They are checked, and replace those
 that came with Belay and those of the last time. What models.toml beside the settings
 says stays above them. Nothing is ever brought without this command.`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return s.refresh(c.Context(), from) },
+		Example: "  belay models refresh\n  belay models refresh --from models.json",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return s.refresh(c.Context(), from) },
 	}
 	c.Flags().StringVar(&from, "from", refreshURL, "a `FILE|URL` to take them from")
 	return c
