@@ -30,7 +30,9 @@ func (s System) traceCommand() *cobra.Command {
 		Long: `Write a session, by default the newest of this directory, as one HTML file that needs
 nothing else and reaches nothing: what was asked, each request as it was sent, each call
 with why it was made, what was decided, what came back and what followed, the changes of
-each file, a timeline, and a replay. SESSION is an id or the beginning of one.
+each file, a timeline, and a replay. SESSION is an id or the beginning of one. Only the
+path of the file is printed on standard output. Without -o it is in a directory of
+Belay's own, and not in the workspace.
 
 With --follow nothing is written: the page is served on this machine alone, at an address
 that nobody can guess, and grows while the session runs, until Ctrl-C.
@@ -38,6 +40,7 @@ that nobody can guess, and grows while the session runs, until Ctrl-C.
 With --redact the file is for others: words, contents and commands are replaced by their
 size and a digest; structure, kinds, timings, decisions and names of files stay.`,
 		Example: `  belay trace
+  xdg-open "$(belay trace)"
   belay trace 01J8Z3KQ -o parser.html
   belay trace --redact -o for-the-issue.html
   belay trace --follow`,
@@ -58,7 +61,7 @@ size and a digest; structure, kinds, timings, decisions and names of files stay.
 		},
 	}
 	f := c.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "the `FILE` to write, - for standard output (default: belay-SESSION.html here)")
+	f.StringVarP(&o.output, "output", "o", "", "the `FILE` to write, - for standard output (default: one of Belay's own, whose path is printed)")
 	f.BoolVar(&o.redact, "redact", false, "leave out what is not for others")
 	f.BoolVar(&o.follow, "follow", false, "serve it on this machine while the session runs")
 	f.StringVarP(&o.dir, "dir", "C", "", "the newest session of `DIR` instead of here")
@@ -70,7 +73,10 @@ size and a digest; structure, kinds, timings, decisions and names of files stay.
 func (s System) writeTrace(st store, id string, o traceOptions) error {
 	name := o.output
 	if name == "" {
-		name = "belay-" + id + ".html"
+		var err error
+		if name, err = s.traceFile(id, o.redact); err != nil {
+			return err
+		}
 	}
 	source, next := s.traceSource(st, id, o.redact)
 	source.Events = next()
@@ -109,6 +115,20 @@ func (s System) writeTrace(st store, id string, o traceOptions) error {
 		return &statusError{status: exitUnverified}
 	}
 	return nil
+}
+
+// traceFile returns where the page of session id goes that nobody named a file for: out
+// of the workspace, where no command in a sandbox can look. A page for others has a name
+// of its own, so that neither takes the place of the other.
+func (s System) traceFile(id string, redact bool) (string, error) {
+	dir := filepath.Join(s.stateDir(), "traces")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", usage("make %s for traces: %v; -o FILE writes elsewhere", dir, reasonOf(err))
+	}
+	if redact {
+		id += "-redacted"
+	}
+	return filepath.Join(dir, id+".html"), nil
 }
 
 // traceSource is session id as a page shows it, from its beginning, without its
