@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/belay-agent/belay/internal/agent"
 	"github.com/belay-agent/belay/internal/contract/event"
@@ -112,6 +113,16 @@ func (p place) copy(dir string) (place, error) {
 	to := placeIn(dir)
 	for from, to := range map[string]string{p.root: to.root, p.log: to.log} {
 		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			return placeIn(dir), err
+		}
+		same := func(name string) (time.Time, error) {
+			info, err := os.Stat(filepath.Join(from, name))
+			if err != nil {
+				return time.Time{}, err
+			}
+			return info.ModTime(), nil
+		}
+		if err := dated(to, same); err != nil {
 			return placeIn(dir), err
 		}
 	}
