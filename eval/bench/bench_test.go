@@ -84,20 +84,6 @@ func TestFirstRequest(t *testing.T) {
 	}
 }
 
-// endMax is how many bytes at the end of a request are for one step alone: the type
-// of the task and the recap, in the words of either API.
-const endMax = 320
-
-// ending returns how many bytes at the end of a request may be for one step alone:
-// what was recalled for it is, too.
-func ending(request string) int {
-	const recalled = "[found in the workspace for this step"
-	if at := strings.LastIndex(request, recalled); at >= 0 {
-		return len(request) - at + endMax
-	}
-	return endMax
-}
-
 func TestEachRequestRepeatsTheOneBefore(t *testing.T) {
 	for _, d := range []dialect{openAI, anthropic} {
 		t.Run(string(d), func(t *testing.T) {
@@ -114,7 +100,7 @@ func TestEachRequestRepeatsTheOneBefore(t *testing.T) {
 				}
 				before = r.prefix
 			}
-			if got, err := shares(bodies); err != nil || len(got) != steps || slices.Min(got) < 0.9 {
+			if got, err := shares(bodies, whole); err != nil || len(got) != steps || slices.Min(got) < 0.9 {
 				t.Errorf("shares of %d requests: at least %v, %v", len(got), slices.Min(got), err)
 			}
 		})
@@ -167,7 +153,7 @@ func TestShares(t *testing.T) {
 		{"a message changes", request(`1`, `{"a":1}`), request(`1`, `{"a":2},{"b":2}`), 12. / 14},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := shares([][]byte{test.before, test.after})
+			got, err := shares([][]byte{test.before, test.after}, whole)
 			if err != nil || len(got) != 1 || got[0] != test.want {
 				t.Errorf("shares: %v, %v; not %v", got, err, test.want)
 			}

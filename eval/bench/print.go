@@ -58,8 +58,8 @@ func printSteps(w io.Writer, subjects []*subject) {
 // printBytes prints what the first request is made of, and how much of each
 // request the next one repeats.
 func printBytes(ctx context.Context, w io.Writer, p place, belay string) error {
-	fmt.Fprintln(w, "| first request | bytes | tools | system | messages | tools offered | prefix repeated, lowest of 50 |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|")
+	fmt.Fprintln(w, "| first request | bytes | tools | system | messages | tools offered | prefix repeated, lowest of 50 | of it what is not for one step alone |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
 	for _, d := range []dialect{openAI, anthropic} {
 		if err := p.restore(ctx); err != nil {
 			return err
@@ -81,12 +81,16 @@ func printBytes(ctx context.Context, w io.Writer, p place, belay string) error {
 		if err != nil {
 			return err
 		}
-		repeated, err := shares(bodies)
+		all, err := shares(bodies, whole)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.4f |\n", d,
-			first.whole, first.tools, first.system, first.messages, first.offered, slices.Min(repeated))
+		lasting, err := shares(bodies, ending)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "| %s | %d | %d | %d | %d | %d | %.4f | %.4f |\n", d,
+			first.whole, first.tools, first.system, first.messages, first.offered, slices.Min(all), slices.Min(lasting))
 	}
 	return nil
 }

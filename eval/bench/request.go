@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // A request is one body, taken apart.
@@ -62,9 +63,26 @@ func parse(body []byte) (request, error) {
 	return r, nil
 }
 
-// shares returns how much of each request's prefix the next one repeats, from 0
-// to 1.
-func shares(bodies [][]byte) ([]float64, error) {
+// endMax is how many bytes at the end of a request are for one step alone: the type
+// of the task and the recap, in the words of either API.
+const endMax = 320
+
+// ending returns how many bytes at the end of a request may be for one step alone:
+// what was recalled for it is, too.
+func ending(request string) int {
+	const recalled = "[found in the workspace for this step"
+	if at := strings.LastIndex(request, recalled); at >= 0 {
+		return len(request) - at + endMax
+	}
+	return endMax
+}
+
+// whole says that no request has an end that is for one step alone.
+func whole(string) int { return 0 }
+
+// shares returns how much of each request's prefix, but for its end, the next one
+// repeats, from 0 to 1.
+func shares(bodies [][]byte, end func(string) int) ([]float64, error) {
 	var all []float64
 	before := ""
 	for i, body := range bodies {
@@ -73,7 +91,7 @@ func shares(bodies [][]byte) ([]float64, error) {
 			return nil, err
 		}
 		if i > 0 {
-			all = append(all, float64(common(before, r.prefix))/float64(len(before)))
+			all = append(all, min(1, float64(common(before, r.prefix))/float64(len(before)-end(before))))
 		}
 		before = r.prefix
 	}
