@@ -28,6 +28,9 @@ func chunksOf(masked string) (all []chunk) {
 		before := rune(0)
 		for at := 0; at < len(s.text); {
 			r, size := utf8.DecodeRuneInString(s.text[at:])
+			if isBoundary(s.text[c.from:at]) {
+				c.cut(at, at, "，")
+			}
 			if mark := c.endsAt(before, r, at, size); mark != "" {
 				c.cut(at, at+size, mark)
 			}
@@ -89,6 +92,9 @@ func (c *cutter) endsAt(before, r rune, at, size int) string {
 			return " "
 		}
 		word = strings.ToLower(strings.TrimRight(word, ","))
+		if tasks := c.text[at+size:]; beginsTask(c.text[c.from:at], tasks) {
+			return ","
+		}
 		if word == "but" && besides(c.text[c.from:at]) {
 			return ""
 		}
@@ -102,11 +108,36 @@ func (c *cutter) endsAt(before, r rune, at, size int) string {
 	return ""
 }
 
+// isBoundary reports whether words are what a task is to be done without, as Chinese says
+// it: 在不改 a.go 的前提下.
+func isBoundary(words string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimLeft(words, " "), "在"), "不")
+	verb, _ := utf8.DecodeRuneInString(rest)
+	return ok && endsAny(words, []string{"的前提下", "的情况下"}) && !strings.ContainsRune("得要能许准可应", verb)
+}
+
+// beginsTask reports whether rest is what is to be done without what stands before it,
+// with no mark between them: without changing a.go fix b.go.
+func beginsTask(before, rest string) bool {
+	if !startsAny(before, []string{"without "}) {
+		return false
+	}
+	done, next := tokensOf(before), tokensOf(rest[:min(len(rest), nearby)])
+	if len(done) < 3 || len(next) < 2 || !isGerund(done[1]) || !imperative(next[0]) && !among(next[0], "fix", "get", "let", "find", "port", "speed", "tidy") {
+		return false
+	}
+	last := done[len(done)-1]
+	return among(last, "<path>", "<code>", "it", "them", "anything") ||
+		!among(last, "the", "a", "an", "any", "my", "our", "its") && among(next[1], "<path>", "<code>", "the", "a", "an", "my", "our", "this", "that", "all", "every", "it")
+}
+
 // cut ends a chunk at end and begins the next one behind its mark.
 func (c *cutter) cut(end, next int, mark string) {
 	text := c.text[c.from:end]
-	from := c.from + len(text) - len(strings.TrimLeft(text, " \t-*•(\"'"))
-	text = strings.Trim(text, " \t-*•()\"'")
+	from := c.from + len(text)
+	text = strings.TrimLeft(text, " \t-*•()\"'")
+	from -= len(text)
+	text = strings.TrimRight(text, " \t-*•()\"'")
 	if text != "" && !among(strings.ToLower(strings.TrimRight(text, ".!~")), courtesy...) {
 		c.out = append(c.out, chunk{
 			start: c.start + from, end: c.start + from + len(text), mark: c.mark,

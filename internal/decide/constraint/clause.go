@@ -33,9 +33,9 @@ var openings = []struct {
 	words []string
 }{
 	{asks, []string{"unless i ", "unless i'", "unless you ask", "until i ", "till i ", "without my ", "without asking", "除非我", "没有我", "没我", "未经我", "不经我", "没经我", "没经过我", "我不点头", "我没点头", "我不同意", "我没同意"}},
-	{cases, []string{"unless ", "if ", "when ", "whenever ", "as long as ", "only if ", "only when ", "without ", "除非", "如果", "要是", "若", "当"}},
-	{terms, []string{"until ", "while ", "直到"}},
-	{reasons, []string{"because ", "since ", "so that ", "因为"}},
+	{reasons, []string{"because ", "since ", "so that ", "while you", "while i ", "while we ", "因为"}},
+	{cases, []string{"while ", "with failing ", "with red ", "with broken ", "unless ", "if ", "when ", "whenever ", "as long as ", "only if ", "only when ", "without ", "除非", "如果", "要是", "若", "当"}},
+	{terms, []string{"until ", "直到"}},
 	{instead, []string{"instead of ", "rather than ", "而不是"}},
 	{excepts, []string{"except", "exception:", "exceptions:", "apart from ", "aside from ", "besides ", "other than ", "outside of ", "outside ", "save ", "with the exception", "but for "}},
 }
@@ -48,8 +48,10 @@ func roleOf(words string) role {
 		}
 	}
 	switch end := strings.TrimRight(words, " ，。.,;；)）"); {
-	case endsAny(end, []string{"的时候", "的话", "时"}):
+	case endsAny(end, []string{"的时候", "的话", "时", "不通过", "没通过", "未通过", "没过", "没全绿", "没绿", "不绿", "没跑完"}):
 		return cases
+	case endsAny(end, []string{"之前", "以前"}):
+		return terms
 	case butFor(words) == 0, endsAny(end, []string{"除外", "例外", "以外", "之外"}):
 		return excepts
 	case grants(words):
@@ -59,7 +61,7 @@ func roleOf(words string) role {
 }
 
 // lifting is what says that my word would allow it.
-var lifting = []string{" unless i ", " until i ", " till i ", " without my ", " without asking", "没有我", "没我", "未经我", "不经我", "没经我", "没经过我", "我同意", "我确认", "我批准", "我点头"}
+var lifting = []string{" unless i ", " until i ", " till i ", " without my ", " without asking", "没有我", "没我", "未经我", "不经我", "没经我", "没经过我", "我不点头", "我没点头", "我不同意", "我没同意", "我同意", "我确认", "我批准", "我点头"}
 
 // clausesOf cuts words into clauses. Together they are the words, but for those that
 // tie an exception to what it is of.
@@ -132,6 +134,10 @@ func parts(words string) (all []string) {
 			end = at + utf8.RuneLen(r)
 		case '除', '因', '直', '而', '如':
 			if startsAny(words[at:], []string{"除非", "因为", "直到", "而不是", "如果"}) {
+				end = at
+			}
+		case '不', '别', '勿':
+			if endsAny(words[from:at], []string{"之前", "以前"}) {
 				end = at
 			}
 		}

@@ -15,6 +15,8 @@ func Compile(words string, kind Kind) []tool.Ban {
 	d := read(words)
 	var bans []tool.Ban
 	switch {
+	case kind == Require && len(d.replaced(words)) > 0:
+		return d.replaced(words)
 	case d.conditional, frees(d.words), (d.excepting || d.allowing) && len(d.free) == 0, kind == Forbid && !d.forbids():
 		return nil
 	case d.only: // what is not named is banned
@@ -24,6 +26,8 @@ func Compile(words string, kind Kind) []tool.Ban {
 	case kind == Require:
 		if d.keeps && len(d.paths) > 0 && d.whole() {
 			bans = d.edits()
+		} else if d.offline() && d.plain(networks...) {
+			bans = []tool.Ban{{Effect: effect.Network}}
 		}
 	case kind == Ask:
 		if bans = d.bans(kind); len(bans) == 0 && len(d.paths) == 0 && d.everything() {
@@ -47,10 +51,33 @@ func Compile(words string, kind Kind) []tool.Ban {
 	return bans
 }
 
+// replaced are the bans of programs that others take the place of: pnpm, not npm.
+func (d deed) replaced(words string) (bans []tool.Ban) {
+	low := strings.ReplaceAll(flat(words), ". ", " ")
+	fine := []string{"instead", "of", "rather", "than", "always", "而不是", "而"}
+	for _, t := range tokens(words) {
+		if !isProgram(t.text) {
+			continue
+		}
+		fine = append(fine, t.text)
+		for _, not := range []string{" not ", "instead of ", "rather than ", "not use ", "don't use ", "dont use ", "never use ", "不要用 ", "别用 ", "不用 ", "不要使用 ", "而不是 ", "而不用 "} {
+			if strings.Contains(low, not+t.text+" ") && !isAmbiguous(t.text) {
+				bans = append(bans, command(t.text)...)
+				break
+			}
+		}
+	}
+	d.target = low
+	if !d.plain(fine...) {
+		return nil
+	}
+	return bans
+}
+
 // forbids reports whether a word of them says that something is not to be: what only
 // names a change bans none.
 func (d deed) forbids() bool {
-	return d.keeps || d.only || negative(d.words) || contains(d.words, []string{" quit ", " refrain ", " prohibited ", " prevent ", " hold off ", " out of scope ", " donot ", " dnt "})
+	return d.keeps || d.only || d.offline() || negative(d.words) || contains(d.words, []string{" quit ", " refrain ", " prohibited ", " prevent ", " hold off ", " out of scope ", " donot ", " dnt "})
 }
 
 // whatActs are the bans of all that does more than read.

@@ -1,6 +1,8 @@
 package constraint
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,6 +25,7 @@ type deed struct {
 	specific    bool            // of a path only some part is meant
 	conditional bool            // it holds in some case only
 	asking      bool            // my word would allow it
+	waiting     bool            // it holds until something has happened
 	bare        bool            // no verb: no redis
 	not         bool            // no verb, but paths: not a.go
 }
@@ -48,6 +51,8 @@ func read(words string) deed {
 			d.conditional = true
 		case asks:
 			d.asking = true
+		case terms:
+			d.waiting = true
 		}
 	}
 	if target == "" && d.asking { // 没我同意什么都别动
@@ -56,7 +61,7 @@ func read(words string) deed {
 	d.words, d.target = flat(all), flat(target)
 	d.only = contains(d.words, onlyThat) || contains(d.words, []string{" keep ", "edits", "changes"}) && contains(d.words, []string{" within ", " inside "})
 	d.keeps = contains(d.words, keeping)
-	d.anything = contains(d.words, []string{" any file", " anything ", " a file ", " files ", " file ", " something ", "任何东西", "文件"}) && !contains(d.words, []string{" the ", " old ", " these ", " those ", " that file", "旧", "这些", "那些"}) ||
+	d.anything = contains(d.words, []string{" any file", " anything ", " a file ", " files ", " file ", " something ", " nothing ", "任何东西", "文件", "什么都", "啥都"}) && !contains(d.words, []string{" the ", " old ", " these ", " those ", " that file", "旧", "这些", "那些"}) ||
 		strings.HasSuffix(strings.TrimRight(d.words, " "), " deleting") || strings.HasSuffix(strings.TrimRight(d.words, " "), " delete")
 	d.findVerbs()
 	d.free = d.globs(spared, allowed)
@@ -81,14 +86,25 @@ var sometimes = []string{" more than ", " too often", " twice ", " unnecessarily
 // all.
 func (d deed) ofOthers() bool {
 	return contains(d.words, []string{" not let ", " don't let ", " dont let ", " never let "}) && !contains(d.words, []string{" let me", " let us"}) ||
+		happened.MatchString(d.words) ||
 		contains(d.words, []string{" not just ", " don't just ", " dont just ", " not merely ", " don't merely ", " not only ", " don't only "})
 }
+
+// happened are words of what nobody did.
+var happened = regexp.MustCompile(` (nobody|no one|noone) [a-z]+ed `)
 
 // findVerbs sets which verbs the words have.
 func (d *deed) findVerbs() {
 	for _, w := range strings.Fields(d.words) {
-		if verb := infinitive(strings.Trim(w, ".-'")); verb != "" {
+		if verb := infinitive(strings.Trim(w, ".-':")); verb != "" {
 			d.verbs[verb] = true
+		}
+	}
+	if contains(d.words, []string{" nobody ", " no one ", " noone "}) { // nobody touches
+		for _, w := range strings.Fields(d.words) {
+			if verb := infinitive(rootOf(w)); verb != "" && strings.HasSuffix(w, "s") {
+				d.verbs[verb] = true
+			}
 		}
 	}
 	if verb := misspelled(d.words); verb != "" {
@@ -143,7 +159,7 @@ func (d *deed) take(words string) {
 		case t.quoted && isSymbol(t.text) && !isPlain(strings.ToLower(t.text)), !t.quoted && isPackage(t.text) && t.alone(), t.isAdded():
 			d.names = append(d.names, t.text)
 		}
-		if t.part && !isGeneral(t.before) {
+		if t.part && !isGeneral(t.before) || t.into {
 			d.specific = true
 		}
 	}
@@ -168,7 +184,7 @@ var (
 	changing = class{"touch modify change edit alter update rewrite refactor reformat format overwrite replace adjust tweak mess fiddle write create tuch modifiy chnage edti open-and-edit", []string{"改", "动", "碰", "编辑", "写", "覆盖", "重构", "格式化"}}
 	working  = class{"work use fix stay limit restrict confine keep", []string{"在", "改", "用"}}
 	deleting = class{"delete remove erase wipe purge unlink trash discard delte rm", []string{"删", "移除", "清空", "清除"}}
-	reading  = class{"open read look view access inspect print", []string{"打开", "读", "查看", "访问", "别看", "不要看", "不准看", "不许看"}}
+	reading  = class{"open read look view access inspect print cat peek", []string{"打开", "读", "打印", "查看", "访问", "别看", "不要看", "不准看", "不许看"}}
 	running  = class{"run execute call invoke start launch use trigger", []string{"运行", "执行", "跑", "调用", "启动", "用"}}
 	stopping = class{"disable bypass skip ignore remove uninstall upgrade downgrade break suppress silence override weaken", []string{"关掉", "关闭", "禁用", "绕过", "跳过", "卸载", "升级", "忽略", "屏蔽"}} // a program, which may run all the same
 	using    = class{"use import depend rely include require", []string{"用", "使用", "依赖", "导入"}}
@@ -194,6 +210,7 @@ type token struct {
 	quoted bool   // between backticks or quotation marks
 	dir    bool   // called a directory
 	part   bool   // only something in it is meant
+	into   bool   // only something that would be written there is
 	before string // the word before "in"
 	verb   string // the word before
 	next   string // what stands behind it
@@ -279,6 +296,7 @@ func (t *token) around(before []string, after string) {
 	if n := len(before); n > 1 && among(before[n-1], "in", "inside", "of") {
 		t.part, t.before = !strings.HasSuffix(t.text, "/") && !t.dir && hasExtension(t.text), before[n-2]
 	}
+	t.into = written(before, after)
 	for _, of := range []string{"里的", "中的", "里面的", "上的", "的"} {
 		if rest, ok := strings.CutPrefix(after, of); ok && hasExtension(t.text) {
 			t.part = t.part || !startsAny(strings.TrimLeft(rest, " "), []string{"任何", "东西", "代码", "内容", "所有", "文件", "改动", "修改", "前提", "情况", "同时"})
@@ -288,6 +306,27 @@ func (t *token) around(before []string, after string) {
 	if n := len(before); n > 1 && among(before[n-1], "in", "under", "inside", "within", "below") && isGeneral(before[n-2]) && isDirectoryName(t.text) {
 		t.dir = true
 	}
+}
+
+// written reports whether words say of something that it is not to be written to the
+// place that stands between them, of which other things may be: never write secrets to
+// logs/.
+func written(before []string, after string) bool {
+	n := len(before)
+	if n > 2 && among(before[n-1], "to", "into", "in", "inside", "under") && !isGeneral(before[n-2]) && !isPlainWord(before[n-2]) && infinitive(before[n-2]) == "" {
+		return slices.ContainsFunc(before[:n-2], func(w string) bool {
+			return among(infinitive(w), "write", "save", "store", "dump", "log", "print", "copy", "put", "send", "leak") || w == "put"
+		})
+	}
+	words := strings.Join(before[max(0, n-20):], "")
+	what, ok := "", false
+	if at := max(strings.LastIndex(words, "把"), strings.LastIndex(words, "将")); at >= 0 && endsAny(words, []string{"到", "进", "入", "在"}) {
+		what, ok = words[at:], true
+	} else if endsAny(words, []string{"往", "向"}) {
+		what = strings.TrimLeft(after, " 里面中下")
+		ok = startsAny(what, []string{"写", "存", "放", "打印", "输出"})
+	}
+	return ok && !contains(what, []string{"文件", "东西", "任何", "代码", "内容", "改动", "什么"}) && utf8.RuneCountInString(what) > 2
 }
 
 // program returns the command that a program by its bare name is meant in, "" if it
@@ -346,7 +385,7 @@ func (d deed) allFiles() bool {
 
 // passing reports whether the words hold for a while only.
 func (d deed) passing() bool {
-	return contains(d.words, []string{" yet ", " for now ", " until ", " for the time being ", "先别", "先不", "先勿", "暂时", "暂不", "直到"})
+	return d.waiting || contains(d.words, []string{" yet ", " for now ", " until ", " for the time being ", "先别", "先不", "先勿", "暂时", "暂不", "直到"})
 }
 
 // isAmbiguous knows the programs that are words of English too.

@@ -20,7 +20,7 @@ func join(text string, m message, weights []Weight) (found []span) {
 	end := func() {
 		if last != nil && last.binds {
 			last.kind = last.weight.kind()
-			if last.kind == Forbid && contains(flat(text[last.start:last.end]), lifting) {
+			if said := flat(text[last.start:last.end]); contains(said, lifting) && (last.kind == Forbid || contains(said, []string{"n't ", " not ", " never ", "不", "别"})) {
 				last.kind = Ask
 			}
 			if strings.HasPrefix(text[last.end:], ")") && strings.Count(text[last.start:last.end], "(") > strings.Count(text[last.start:last.end], ")") {
@@ -106,7 +106,7 @@ func (c chunk) begin(text string) int {
 // bounds reports whether words say in which case, or without what, something holds.
 func bounds(words string) bool {
 	does := roleOf(words)
-	return does == cases || does == terms || does == asks
+	return does == cases || does == terms || does == asks || startsAny(words, []string{"while "})
 }
 
 // excepting reports whether words say nothing but what those before them are not of,
@@ -138,7 +138,7 @@ var (
 // spares reports whether words only say what is not meant by those beside them.
 func spares(words string) bool {
 	return startsAny(words, []string{"nothing else", "and nothing else"}) ||
-		namesPlace(words) && (roleOf(words) == excepts || endsAny(words, []string{"外"}))
+		(namesPlace(words) || butFor(words) == 0) && endsAny(words, []string{"外"}) || namesPlace(words) && roleOf(words) == excepts
 }
 
 func endsAny(text string, of []string) bool {

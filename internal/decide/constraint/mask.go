@@ -18,7 +18,7 @@ const (
 // of code, lines that quote somebody, and words between quotation marks.
 func mask(text string) string {
 	b := []byte(text)
-	if strings.Contains(text, "```") || strings.Contains(text, "~~~") || strings.ContainsAny(text, ">:") || strings.Contains(text, "//") || strings.Contains(text, "/*") {
+	if strings.Contains(text, "```") || strings.Contains(text, "~~~") || strings.ContainsAny(text, "\n>:") || strings.Contains(text, "//") || strings.Contains(text, "/*") {
 		maskLines(b)
 	}
 	maskSpans(b)
@@ -27,7 +27,7 @@ func mask(text string) string {
 
 // maskLines blanks fenced blocks, quoted lines and what a program printed.
 func maskLines(b []byte) {
-	fence := ""
+	fence, above := "", "" // the line above
 	for from := 0; from < len(b); {
 		to := from
 		for to < len(b) && b[to] != '\n' {
@@ -47,10 +47,15 @@ func maskLines(b []byte) {
 		case opens != "":
 			fence = opens
 			fill(b[from:to], blank)
-		case strings.HasPrefix(line, ">"), strings.HasPrefix(line, "//"), strings.HasPrefix(line, "/*"), strings.Contains(line, "{ //"), strings.Contains(line, "; //"), printed(line):
+		case startsAny(line, []string{">", "//", "/*", "<!--", `"""`, "'''"}), strings.Contains(line, "{ //"), strings.Contains(line, "; //"), printed(line):
 			fill(b[from:to], blank)
+		case startsAny(line, []string{"# ", "-- ", "; ", "% ", "rem "}):
+			below, _, _ := bytes.Cut(b[min(to+1, len(b)):], []byte("\n"))
+			if isSource(above) || isSource(string(below)) {
+				fill(b[from:to], blank)
+			}
 		}
-		from = to + 1
+		from, above = to+1, line
 	}
 }
 
@@ -62,6 +67,21 @@ func printed(line string) bool {
 	}
 	low := strings.ToLower(before)
 	return among(low, "fatal", "panic", "stderr", "traceback") || strings.HasSuffix(low, "error") || strings.HasSuffix(low, "exception")
+}
+
+// isSource reports whether a line is of a program or its settings, by its first word or
+// its marks: a comment beside it was pasted with it.
+func isSource(line string) bool {
+	line = strings.TrimSpace(line)
+	word, rest, _ := strings.Cut(line, " ")
+	key, value, assigns := strings.Cut(line, "=")
+	switch {
+	case among(word, "import", "package", "from", "def", "class", "func", "fn", "const", "let", "var", "return", "#include", "using", "namespace", "module", "FROM", "RUN", "COPY", "CREATE", "SELECT", "ALTER", "INSERT") && rest != "":
+		return true
+	case endsAny(line, []string{";", "{", "}", "();", "):"}), strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]"), strings.HasPrefix(line, "#!"):
+		return true
+	}
+	return assigns && value != "" && !strings.ContainsAny(strings.TrimSpace(key), " ,")
 }
 
 func fill(b []byte, with byte) {

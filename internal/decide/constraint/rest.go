@@ -43,8 +43,8 @@ func (d deed) plain(fine ...string) bool {
 var (
 	deletions = []string{"delete", "remove", "erase", "wipe", "purge", "unlink", "trash", "discard", "file", "files", "folder", "folders", "directory", "directories", "删除", "删掉", "移除", "清空", "清除", "删", "文件", "目录"}
 	edits     = append(strings.Fields("touch modify change edit alter update write rewrite refactor overwrite files file"), "文件", "写", "改", "动", "碰", "编辑", "覆盖")
-	networks  = []string{"network", "internet", "online", "web", "outside", "world", "access", "call", "calls", "connect", "connections", "contact", "reach", "touch", "go", "open", "query", "download", "anything", "request", "requests", "send", "host", "hosts", "server", "servers", "service", "services", "external",
-		"联网", "上网", "访问", "网络", "外网", "互联网", "连接", "连", "请求", "发送", "主机", "服务", "接口"}
+	networks  = []string{"network", "internet", "online", "web", "offline", "stay", "outside", "world", "access", "call", "calls", "connect", "connections", "contact", "reach", "touch", "go", "open", "query", "download", "anything", "request", "requests", "send", "host", "hosts", "server", "servers", "service", "services", "external",
+		"离线", "脱机", "保持", "全程", "状态", "联网", "上网", "访问", "网络", "外网", "互联网", "连接", "连", "请求", "发送", "主机", "服务", "接口"}
 )
 
 // partly reports whether w is of a part that has a hyphen.
@@ -70,7 +70,7 @@ func isPlainWord(w string) bool {
 		"anywhere", "from", "machine", "repo", "repository", "project", "session", "task", "turn", "time", "moment", "while", "whatever", "whatsoever", "either", "or", "and", "nor", "also", "but",
 		"circumstances", "circumstance", "under", "directly", "by", "means", "case", "account", "point", "absolutely", "really", "strictly", "under any", "avoid", "avoiding", "stop", "refrain", "hold", "off", "with",
 		"remote", "origin", "upstream", "branch", "branches", "commands", "command", "git", "run", "running", "make", "making", "create", "creating", "use", "using", "start", "starting", "do it",
-		"new", "other", "extra", "additional", "external", "further", "third-party", "third", "party", "some", "thanks", "ok", "careful", "sure", "tool", "nobody", "included", "runs", "execute", "me to", "as", "so":
+		"new", "other", "extra", "additional", "external", "further", "third-party", "third", "party", "some", "thanks", "ok", "careful", "sure", "tool", "nobody", "included", "runs", "execute", "me to", "as", "so", "take", "care", "see", "mind", "gets", "straight":
 		return true
 	}
 	return w == "\x01" || w == "\x7f"
@@ -79,7 +79,7 @@ func isPlainWord(w string) bool {
 // plainChinese are the same in Chinese.
 var plainChinese = []string{
 	"绝对", "千万", "永远", "无论如何", "一定", "务必", "不要", "不能", "不准", "不许", "不得", "不可以", "不可", "不允许", "不应该", "不应", "不希望", "不想", "请勿", "切勿", "严禁", "禁止", "杜绝", "避免", "停止", "请",
-	"任何", "所有", "一切", "什么", "东西", "代码", "改动", "更改", "修改", "操作", "命令", "远程", "仓库", "远端", "项目", "机器", "我们", "这台", "这个", "这次", "那个", "暂时", "现在", "目前", "直接", "擅自", "自己", "自行", "随便", "随意",
+	"任何", "所有", "一切", "什么", "东西", "代码", "改动", "更改", "修改", "操作", "命令", "远程", "仓库", "远端", "项目", "机器", "我们", "这台", "这个", "这次", "那个", "暂时", "现在", "目前", "小心", "注意", "可别", "直接", "擅自", "自己", "自行", "随便", "随意",
 	"使用", "进行", "任务", "期间", "过程", "中间", "软件", "工具", "第三方", "外部", "额外", "数据库", "脚本", "分支",
-	"不", "别", "勿", "先", "再", "也", "都", "就", "还", "把", "给", "让", "的", "了", "过", "着", "到", "去", "来", "在", "上", "下", "里", "我", "你", "您", "它", "新", "旧", "和", "或", "者", "与", "及", "并", "要", "想", "用", "做", "个", "次", "都", "一", "律", "无", "论", "如", "何", "且", "对", "又", "哦", "吧", "啊", "呀", "哈", "跑", "包", "库",
+	"不", "别", "勿", "先", "再", "也", "都", "就", "还", "把", "给", "让", "的", "了", "过", "着", "到", "去", "来", "在", "上", "下", "里", "我", "你", "您", "它", "新", "旧", "和", "或", "者", "与", "及", "并", "要", "想", "用", "做", "个", "次", "都", "一", "律", "无", "论", "如", "何", "且", "对", "又", "哦", "吧", "啊", "呀", "哈", "跑", "包", "库", "决", "绝", "往", "啥",
 }

@@ -99,8 +99,16 @@ var installing = []tool.Ban{
 	{Rule: "Bash(pip install **)", Except: "pip install -r *"}, {Rule: "Bash(pip3 install **)", Except: "pip3 install -r *"},
 }
 
+// offline reports whether the words are to do without the network.
+func (d deed) offline() bool {
+	return contains(d.words, []string{" offline ", " offline. ", "离线", "脱机"}) && !negative(d.target)
+}
+
 // network reports whether the network as a whole is meant.
 func (d deed) network() bool {
+	if d.offline() {
+		return true
+	}
 	if contains(d.words, []string{" external host", " external server", " external service", " outside world", "外部主机", "外部网络", "外部服务"}) {
 		return true
 	}

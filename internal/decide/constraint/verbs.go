@@ -34,7 +34,7 @@ func isRareVerb(word string) bool {
 		"scrape", "crawl", "ping", "authenticate", "provision", "spawn", "fork", "implement", "develop", "document", "annotate", "cast",
 		"swallow", "hide", "fake", "simulate", "fabricate", "toggle", "swap", "redirect", "expand", "extend", "insert", "append", "embed",
 		"paste", "duplicate", "sync", "register", "deprecate", "populate", "allocate", "exceed", "lower", "retry", "rotate",
-		"encrypt", "decrypt", "untrack", "unstage", "redeploy", "promote":
+		"encrypt", "decrypt", "cat", "peek", "untrack", "unstage", "redeploy", "promote":
 		return true
 	}
 	return false
