@@ -177,6 +177,10 @@ func tokensOf(text string) (out []string) {
 // texts share says no more than its form does.
 func tokenOf(word string) string {
 	switch {
+	case among(word, "dont", "don’t", "donot", "dnt"):
+		return "don't"
+	case among(word, "pls", "plz"):
+		return "please"
 	case strings.IndexByte(word, code) >= 0:
 		return "<code>"
 	case strings.Trim(word, "0123456789.%") == "":
