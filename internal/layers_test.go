@@ -25,6 +25,7 @@ contract/effect:
 contract/pattern:
 contract/edit:
 contract/recall:
+contract/rulefile:
 contract/tool:     contract/effect contract/edit
 contract/model:    contract/tool
 contract/event:    contract
@@ -46,7 +47,7 @@ agent:             contract decide
 world/failpoint:
 world/process:     contract/effect world/failpoint
 world/journal:     contract/event contract/tool world/failpoint
-world/workspace:   contract/edit world/process world/failpoint
+world/workspace:   contract/edit contract/rulefile world/process world/failpoint
 world/snapshot:    contract/edit world/workspace world/failpoint
 world/repo:        contract/recall world/process world/workspace
 world/provider:    contract/model contract/tool
