@@ -97,7 +97,7 @@ func (p place) open(ctx context.Context, o options) (r *running, err error) {
 		}),
 		Session: event.Opened{Session: "eval", Root: w.Root(), Commit: w.Head(), Version: "eval", Model: o.info.Name, Mode: string(policy.ModeFull)},
 		Policy:  policy.Policy{Mode: policy.ModeFull, Root: w.Root()},
-		Rules:   func(context.Context) ([]event.Ruled, error) { return ruled(w) },
+		Rules:   func(_ context.Context, paths []string) ([]event.Ruled, error) { return ruled(w, paths) },
 		Approve: func(context.Context, agent.Question) (agent.Answer, error) { return agent.Answer{Allow: true}, nil },
 		Before: func(ctx context.Context, call string, e effect.Set) error {
 			if scope, ok := e.Commanded(); ok {
@@ -126,14 +126,14 @@ func (p place) open(ctx context.Context, o options) (r *running, err error) {
 	return r, err
 }
 
-func ruled(w *workspace.Workspace) ([]event.Ruled, error) {
-	files, err := w.RuleFiles()
+func ruled(w *workspace.Workspace, paths []string) ([]event.Ruled, error) {
+	files, err := w.RuleFiles(paths...)
 	if err != nil {
 		return nil, err
 	}
 	var all []event.Ruled
 	for _, f := range files {
-		all = append(all, event.Ruled{Path: f.Path, Digest: f.Digest, Text: f.Content})
+		all = append(all, event.Ruled{Path: f.Path, Digest: f.Digest, Text: f.Content, Left: f.Left})
 	}
 	return all, nil
 }

@@ -151,13 +151,9 @@ func (a *Agent) begin(ctx context.Context, in Input) error {
 		return err
 	}
 	a.fell, a.futile, a.output = false, 0, 0
-	var bodies []event.Body
-	if a.Rules != nil {
-		files, err := a.Rules(ctx)
-		if err != nil {
-			return err
-		}
-		bodies = a.changed(files)
+	bodies, err := a.rulesFor(ctx, a.places(in.Mentions), nil)
+	if err != nil {
+		return err
 	}
 	if in.Text != "" {
 		bodies = append(bodies, in.asked())
@@ -167,24 +163,6 @@ func (a *Agent) begin(ctx context.Context, in Input) error {
 		return err
 	}
 	return a.heed(a.state.Seq(), in.Text)
-}
-
-// changed returns the rule files that are not as the session knows them.
-func (a *Agent) changed(files []event.Ruled) []event.Body {
-	var bodies []event.Body
-	there := make(map[string]bool)
-	for _, f := range files {
-		there[f.Path] = true
-		if a.state.RuleDigest(f.Path) != f.Digest {
-			bodies = append(bodies, f)
-		}
-	}
-	for _, path := range a.state.RulePaths() {
-		if !there[path] {
-			bodies = append(bodies, event.Ruled{Path: path})
-		}
-	}
-	return bodies
 }
 
 // request makes one request and hears the reply to it.
@@ -308,7 +286,8 @@ func (a *Agent) numbered(m model.Message) model.Message {
 	return m
 }
 
-// answer performs the calls of r, or says why they did not run.
+// answer performs the calls of r, or says why they did not run. The rules of where
+// they have been at work follow their results.
 func (a *Agent) answer(ctx context.Context, r model.Reply) error {
 	if r.Stop != model.End && r.Stop != model.Calls {
 		return a.refuse(r.Message.Calls(), &tool.Failure{
@@ -322,11 +301,15 @@ func (a *Agent) answer(ctx context.Context, r model.Reply) error {
 	if err := a.perform(ctx, tasks[:run]); err != nil {
 		return err
 	}
-	return a.refuse(r.Message.Calls()[run:], &tool.Failure{
+	err := a.refuse(r.Message.Calls()[run:], &tool.Failure{
 		Kind:    tool.Invalid,
 		Message: fmt.Sprintf("not run: of one reply the first %d calls are", maxCalls),
 		Hint:    "ask for fewer calls at a time, or for one that does more",
 	})
+	if err != nil {
+		return err
+	}
+	return a.obey(ctx, tasks)
 }
 
 // refuse gives calls that did not run their results.

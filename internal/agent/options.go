@@ -39,7 +39,7 @@ type Options struct {
 	Breaker Breaker
 	Output  tool.Limits // of a result's text, for tools that have none of their own
 
-	Rules   func(context.Context) ([]event.Ruled, error)                                            // rule files, read at each turn
+	Rules   func(ctx context.Context, paths []string) ([]event.Ruled, error)                        // the rule files that hold for the root and for paths, the one that counts most last: read at each turn, and after each step for where its calls were at work
 	Recall  func(context.Context, recall.Query) ([]recall.Item, error)                              // what the repository knows that bears on the next request; an error, but for the end of ctx, is recorded; nothing waits for it longer than a second
 	Approve func(context.Context, Question) (Answer, error)                                         // runs beside the loop, which goes on recording
 	Unknown func(context.Context, session.OpenCall) (event.Settled, error)                          // asks a person about a call that a crash cut off; an error leaves it unknown

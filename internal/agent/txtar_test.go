@@ -294,11 +294,11 @@ func (s *script) options(t *testing.T, r *record, j *journal.Journal) agent.Opti
 		Session: event.Opened{Session: t.Name(), Root: w.Root(), Mode: string(s.mode)},
 		Policy:  policy.Policy{Mode: s.mode},
 		Limits:  s.limits,
-		Rules: func(context.Context) ([]event.Ruled, error) {
-			files, err := w.RuleFiles()
+		Rules: func(_ context.Context, paths []string) ([]event.Ruled, error) {
+			files, err := w.RuleFiles(paths...)
 			var ruled []event.Ruled
 			for _, f := range files {
-				ruled = append(ruled, event.Ruled{Path: f.Path, Digest: f.Digest, Text: f.Content})
+				ruled = append(ruled, event.Ruled{Path: f.Path, Digest: f.Digest, Text: f.Content, Left: f.Left})
 			}
 			return ruled, err
 		},

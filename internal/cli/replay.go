@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,7 +40,8 @@ Without --model the recorded replies are played, so that only requests can diffe
 it a model answers. What can be changed with --set, one at a time:
 
   system=TEXT         Belay's own part of the system prompt
-  rules.PATH=TEXT     a rule file such as AGENTS.md; without TEXT it is gone
+  rules.PATH=TEXT     a rule file, such as AGENTS.md or lib/AGENTS.md; without TEXT it is
+                      gone, and one that the session did not have is new
   tools.NAME=TEXT     the description of a tool
   effort=low|medium|high
   compact_at=SHARE    of what the model takes, from which on older parts are left out
@@ -70,6 +72,7 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 		return err
 	}
 	var cases []replayed
+	var lacking error // of the sessions that are left out since they have no such rule file
 	damaged := false
 	for _, id := range ids {
 		one, err := s.replaySession(ctx, st, id, o)
@@ -78,6 +81,14 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 				continue
 			}
 			return usage("session %s: %v", id, err)
+		}
+		if missing, ok := errors.AsType[*replay.NoRule](err); ok {
+			key, _, _ := strings.Cut(o.set[0], "=")
+			if lacking = usage("--set %s: %v", key, missing); !o.all {
+				return lacking
+			}
+			fmt.Fprintln(s.Stderr, "belay: "+oneLine(id+": "+missing.Error(), 0)+"; it is left out")
+			continue
 		}
 		if bad, ok := errors.AsType[*unreadable](err); ok && o.all {
 			damaged = true
@@ -93,6 +104,8 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 		}
 	}
 	switch {
+	case len(cases) == 0 && lacking != nil:
+		return lacking
 	case len(cases) > 1:
 		err = s.printReplays(cases, o.asJSON)
 	case len(cases) == 0 && !damaged:
@@ -186,7 +199,9 @@ func (s System) replaySession(ctx context.Context, st store, id string, o replay
 	}
 	images, done := st.images(id)
 	defer done()
-	return newReplayed(id, changed, s.studied(recording, recording.Turns(), images), s.studied(again, recording.Turns(), images), ended), nil
+	one := newReplayed(id, changed, s.studied(recording, recording.Turns(), images), s.studied(again, recording.Turns(), images), ended)
+	one.NewRules = recording.New(change)
+	return one, nil
 }
 
 // A playedJournal keeps what a replay records in memory, and has the artifacts of

@@ -58,8 +58,11 @@ func (s System) studied(r *replay.Recording, turns int, images report.Images) st
 
 // A replayed is what came of a replay.
 type replayed struct {
-	Session string         `json:"session"`
-	Changed string         `json:"changed,omitempty"`
+	Session string `json:"session"`
+	Changed string `json:"changed,omitempty"`
+
+	NewRules []string `json:"new_rules,omitempty"` // rule files that only this run had
+
 	Steps   []replayedStep `json:"steps"`
 	Was     replayTotals   `json:"was"`
 	Is      replayTotals   `json:"is"`

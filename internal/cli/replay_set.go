@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -33,7 +34,7 @@ func (s System) change(setting string, o *agent.Options) (replay.Change, error) 
 	case key == "system" && value != "":
 		c.System = value
 	case place == "rules" && name != "":
-		c.Rules = map[string]string{name: value}
+		c.Rules = map[string]string{path.Clean(filepath.ToSlash(name)): value}
 	case place == "tools" && name != "" && value != "":
 		c.Tools = map[string]string{name: value}
 	case key == "effort":

@@ -21,6 +21,9 @@ func (s System) printReplay(r replayed, asJSON bool) error {
 		title += ", with " + oneLine(r.Changed, 60)
 	}
 	fmt.Fprintln(out, title)
+	for _, path := range r.NewRules {
+		fmt.Fprintln(out, oneLine(path, 0)+" is new: the session had no such rule file")
+	}
 	fmt.Fprintln(out, "step\ttokens\trequest differs in\tnext")
 	for i, step := range r.Steps {
 		differs := orNone(strings.Join(step.Request, ", "))

@@ -429,14 +429,14 @@ func (r *rig) parting(path string) bool {
 }
 
 // rules finds the files that a project's rules for the model are in.
-func (r *rig) rules(context.Context) ([]event.Ruled, error) {
-	files, err := r.workspace.RuleFiles()
+func (r *rig) rules(_ context.Context, paths []string) ([]event.Ruled, error) {
+	files, err := r.workspace.RuleFiles(paths...)
 	if err != nil {
 		return nil, usage("%v; what the project asks for is not left out silently: mend the file or move it away", err)
 	}
 	var ruled []event.Ruled
 	for _, f := range files {
-		ruled = append(ruled, event.Ruled{Path: f.Path, Digest: f.Digest, Text: f.Content})
+		ruled = append(ruled, event.Ruled{Path: f.Path, Digest: f.Digest, Text: f.Content, Left: f.Left})
 	}
 	return ruled, nil
 }

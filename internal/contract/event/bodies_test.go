@@ -33,7 +33,7 @@ func bodies() []Body {
 				Inline: 51200, Timeout: 10 * time.Second,
 			}},
 		},
-		Ruled{Path: "AGENTS.md", Digest: "aa", Text: "Run `make test`.\n"},
+		Ruled{Path: "AGENTS.md", Digest: "aa", Text: "Run `make test`.\n", Left: "it is too long"},
 		Asked{Text: "mend it\u2028please", Mentions: []string{"a/b.go"}, Media: []string{"artifact:00ff"}},
 		Packed{Kept: []recall.Item{item}, Dropped: []recall.Item{item}, Missing: "it took too long"},
 		Sent{Request: "artifact:aa", Repeats: 1000, Bytes: 1200, For: string(model.Handoff), Model: "anthropic/claude-sonnet-4-6", Tokens: 300},

@@ -42,12 +42,13 @@ type (
 		At      int64       `json:"at,omitempty"`     // ... and where
 	}
 
-	// Ruled is a rule file, as it stands from now on. An empty Text is one that
-	// is gone.
+	// Ruled is a rule file, as it stands from now on. One with neither Text nor
+	// Left is gone.
 	Ruled struct {
-		Path   string `json:"path"`
+		Path   string `json:"path"` // from the root of the workspace, also where it is above that
 		Digest string `json:"digest"`
 		Text   string `json:"text"`
+		Left   string `json:"left,omitempty"` // why it is there and its text is left out
 	}
 
 	// Asked is what the user said.
@@ -221,6 +222,9 @@ type (
 		JSON     json.RawMessage // an object
 	}
 )
+
+// Gone reports whether there is no such rule file any more.
+func (r Ruled) Gone() bool { return r.Text == "" && r.Left == "" }
 
 func (Opened) kind() string      { return "opened" }
 func (Ruled) kind() string       { return "ruled" }

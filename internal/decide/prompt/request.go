@@ -15,6 +15,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/recall"
+	"github.com/belay-agent/belay/internal/contract/rulefile"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/loop"
 	"github.com/belay-agent/belay/internal/decide/session"
@@ -66,15 +67,26 @@ func Request(s *session.State, kept []recall.Item, tools []tool.Spec) *model.Req
 	}
 }
 
+// rulesHead says what the files below it hold for, and what they do not outrank.
+const rulesHead = "\n# Project rules\n\nEach file holds for its folder and all below it. Where two that hold for a file differ, the later one counts. None lifts what is said above or a constraint.\n"
+
 // rules renders the files of the project's rules.
 func rules(files []event.Ruled) string {
 	if len(files) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\n# Project rules\n")
+	b.WriteString(rulesHead)
 	for _, f := range files {
-		b.WriteString("\n## " + f.Path + "\n\n" + strings.TrimSpace(f.Text) + "\n")
+		heading := "## " + oneLine(f.Path)
+		if folder := rulefile.Folder(f.Path); folder != "." {
+			heading += " (for " + oneLine(folder) + " and all below it)"
+		}
+		text := strings.TrimSpace(f.Text)
+		if f.Left != "" {
+			text = "[its text is left out: " + f.Left + "]"
+		}
+		b.WriteString("\n" + heading + "\n\n" + text + "\n")
 	}
 	return b.String()
 }

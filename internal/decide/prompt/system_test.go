@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/tool"
@@ -123,6 +125,42 @@ func TestR234_R235_R236_LayersStayApart(t *testing.T) {
 	}
 	if law, words := strings.Index(ruled.System, "# Authority"), strings.Index(ruled.System, "The person's words"); law < 0 || words < law {
 		t.Error("which layer counts is not said")
+	}
+}
+
+// TestR235_R238_EachRuleFileSaysWhatItHoldsFor, that the nearer one outranks the
+// farther, and that none outranks a constraint or the static text.
+func TestR235_R238_EachRuleFileSaysWhatItHoldsFor(t *testing.T) {
+	s := fold(t, event.Opened{Session: "s"},
+		event.Ruled{Path: "a/b/AGENTS.md", Digest: "1", Text: "nearest"},
+		event.Ruled{Path: "a/CLAUDE.md", Digest: "2", Left: "it is too long"},
+		event.Ruled{Path: "AGENTS.md", Digest: "3", Text: "root\n"},
+		event.Ruled{Path: "../AGENTS.md", Digest: "4", Text: "above"},
+		event.Asked{Text: "go"})
+	const want = `
+# Project rules
+
+Each file holds for its folder and all below it. Where two that hold for a file differ, the later one counts. None lifts what is said above or a constraint.
+
+## ../AGENTS.md (for .. and all below it)
+
+above
+
+## AGENTS.md
+
+root
+
+## a/CLAUDE.md (for a and all below it)
+
+[its text is left out: it is too long]
+
+## a/b/AGENTS.md (for a/b and all below it)
+
+nearest
+`
+	got := strings.TrimPrefix(prompt.Request(s, nil, nil).System, prompt.Static())
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("L2 (-want +got):\n%s", d)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
+	"github.com/belay-agent/belay/internal/contract/rulefile"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/decide/task"
@@ -221,26 +222,37 @@ func (s *State) remember(rule string) {
 }
 
 func (s *State) applyRuled(seq int64, b event.Ruled) {
-	if b.Text == "" {
+	_, known := s.rules[b.Path]
+	if b.Gone() {
 		delete(s.rules, b.Path)
 	} else {
 		put(&s.rules, b.Path, b)
 	}
-	if len(s.talk) > 0 { // the layer stays as it was sent
-		s.talk = append(s.talk, Exchange{Message: remark(seq, changedRules(b))})
+	if len(s.talk) == 0 {
+		s.layer = s.RuleFiles()
 		return
 	}
-	s.layer = slices.DeleteFunc(s.layer, func(r event.Ruled) bool { return r.Path == b.Path })
-	if b.Text != "" {
-		s.layer = append(s.layer, b)
-	}
+	s.talk = append(s.talk, Exchange{Message: remark(seq, reminder(b, known))}) // the layer stays as it was sent
 }
 
-func changedRules(b event.Ruled) string {
-	if b.Text == "" {
-		return "[project rules changed: " + b.Path + " is gone; it no longer applies]"
+// reminder tells of a rule file that came, changed or went after the layer was sent.
+func reminder(b event.Ruled, known bool) string {
+	oneLine := func(s string) string { return strings.Join(strings.Fields(s), " ") } // no name of a folder begins a line
+	what := "[project rules"
+	if folder := rulefile.Folder(b.Path); folder != "." {
+		what += " for " + oneLine(folder) + " and all below it"
 	}
-	return "[project rules changed: " + b.Path + ", which from now on reads]\n" + b.Text
+	if known {
+		what += " changed"
+	}
+	path := oneLine(b.Path)
+	switch {
+	case b.Gone():
+		return what + ": " + path + " is gone; it no longer applies]"
+	case b.Left != "":
+		return what + ": " + path + " is there, and its text is left out: " + b.Left + "]"
+	}
+	return what + ": " + path + ", which from now on reads]\n" + b.Text
 }
 
 // settlements are the words a person can have on a call whose outcome is

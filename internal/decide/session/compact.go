@@ -1,7 +1,6 @@
 package session
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -188,26 +187,7 @@ func (s *State) drop(through int64) {
 		}
 	}
 	s.forget(func(call string) bool { return !shown[call] })
-	s.relayer()
-}
-
-// relayer has layer L2 say what the rule files say now. Those that stand there keep
-// their order, in which the one that counts most is last; new ones come behind them.
-func (s *State) relayer() {
-	paths := s.RulePaths()
-	place := func(path string) int {
-		i := slices.IndexFunc(s.layer, func(r event.Ruled) bool { return r.Path == path })
-		if i < 0 {
-			return len(s.layer)
-		}
-		return i
-	}
-	slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(place(a), place(b)) })
-	var now []event.Ruled
-	for _, path := range paths {
-		now = append(now, s.rules[path])
-	}
-	s.layer = now
+	s.layer = s.RuleFiles()
 }
 
 func lastAsked(talk []Exchange) int {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -275,51 +274,6 @@ func TestFold(t *testing.T) {
 	add(t, s, asked("again"))
 	if got := s.Turn().Steps; got != 0 {
 		t.Errorf("a new turn has %d steps", got)
-	}
-}
-
-func TestRulesThatChangeAreReminders(t *testing.T) {
-	s := fold(t, opened(),
-		event.Ruled{Path: "AGENTS.md", Digest: "d1", Text: "one"},
-		event.Ruled{Path: "AGENTS.md", Digest: "d2", Text: "two"},
-		asked("go"),
-		event.Ruled{Path: "AGENTS.md", Digest: "d3", Text: "three"},
-		event.Ruled{Path: "AGENTS.md"})
-	want := []event.Ruled{{Path: "AGENTS.md", Digest: "d2", Text: "two"}}
-	if diff := cmp.Diff(want, s.Ruled()); diff != "" {
-		t.Errorf("layer L2 (-want +got):\n%s", diff)
-	}
-	if got := len(s.Talk()); got != 3 {
-		t.Errorf("%d exchanges, want the words and two reminders", got)
-	}
-	if got := s.RulePaths(); len(got) != 0 {
-		t.Errorf("rules known now: %v", got)
-	}
-}
-
-// TestR235_R237_ACompactionKeepsTheOrderOfRules, in which the file that counts most is
-// last: one that changed takes its place with its new text, one that is gone leaves it.
-func TestR235_R237_ACompactionKeepsTheOrderOfRules(t *testing.T) {
-	s := fold(t, opened(),
-		event.Ruled{Path: "CLAUDE.md", Digest: "c1", Text: "claude"},
-		event.Ruled{Path: "CODE_LAW.md", Digest: "l1", Text: "law"},
-		event.Ruled{Path: "AGENTS.md", Digest: "a1", Text: "agents"},
-		asked("go"),
-		event.Ruled{Path: "CODE_LAW.md", Digest: "l2", Text: "another law"},
-		event.Ruled{Path: "a/AGENTS.md", Digest: "n1", Text: "new"})
-	for _, want := range []string{"claude law agents", "claude another law agents new", "claude agents new"} {
-		var got []string
-		for _, r := range s.Ruled() {
-			got = append(got, r.Text)
-		}
-		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
-			t.Errorf("layer L2 (-want +got):\n%s", diff)
-		}
-		if want == "claude another law agents new" {
-			add(t, s, event.Ruled{Path: "CODE_LAW.md"})
-		}
-		add(t, s, replied(s, "done"))
-		add(t, s, event.Compacted{Through: s.Seq(), Handoff: "h"})
 	}
 }
 

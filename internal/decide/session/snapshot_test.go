@@ -74,7 +74,7 @@ func anyBody(rng *rand.Rand, s *State) event.Body {
 	case 12:
 		return event.Sent{Model: []string{"a/b", "c/d"}[rng.IntN(2)], Tokens: rng.IntN(20), For: []string{"", "handoff"}[rng.IntN(2)]}
 	case 0:
-		return event.Ruled{Path: fmt.Sprint(rng.IntN(2)), Digest: fmt.Sprint(rng.IntN(9)), Text: []string{"", "rule"}[rng.IntN(2)]}
+		return event.Ruled{Path: fmt.Sprint(rng.IntN(2)), Digest: fmt.Sprint(rng.IntN(9)), Text: []string{"", "rule"}[rng.IntN(2)], Left: []string{"", "long"}[rng.IntN(2)]}
 	case 1:
 		return event.Asked{Text: "x", Media: []string{"artifact:1"}}
 	case 2, 3:

@@ -11,6 +11,7 @@ import (
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/contract/recall"
+	"github.com/belay-agent/belay/internal/contract/rulefile"
 	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
 	"github.com/belay-agent/belay/internal/decide/task"
@@ -22,7 +23,7 @@ import (
 type State struct {
 	seq     int64
 	opened  event.Opened
-	layer   []event.Ruled          // rule files as they stood before the first words, or at the last compaction
+	layer   []event.Ruled          // rule files as they stood before the first words, or at the last compaction, the one that counts most last
 	rules   map[string]event.Ruled // as they stand now, by path
 	past    past                   // what was compacted
 	facts   Facts
@@ -104,16 +105,22 @@ func (s *State) Seq() int64 { return s.seq }
 // Opened returns the newest opening.
 func (s *State) Opened() event.Opened { return s.opened }
 
-// Ruled returns the rule files that stand in layer L2, in the order in which
-// they came. What changed since is part of the talk.
+// Ruled returns the rule files that stand in layer L2, the one that counts most
+// last. What changed since is part of the talk.
 func (s *State) Ruled() []event.Ruled { return slices.Clone(s.layer) }
 
-// RuleDigest returns the digest of a rule file as it is known now, "" if it is
-// not.
-func (s *State) RuleDigest(path string) string { return s.rules[path].Digest }
+// RuleFiles returns the rule files as they are known now, the one that counts most
+// last.
+func (s *State) RuleFiles() []event.Ruled {
+	var files []event.Ruled
+	for _, path := range slices.SortedFunc(maps.Keys(s.rules), rulefile.Compare) {
+		files = append(files, s.rules[path])
+	}
+	return files
+}
 
-// RulePaths returns the rule files that are known now, sorted.
-func (s *State) RulePaths() []string { return slices.Sorted(maps.Keys(s.rules)) }
+// RuleFile returns the rule file at path as it is known now, the zero one if it is not.
+func (s *State) RuleFile(path string) event.Ruled { return s.rules[path] }
 
 // Talk returns what was said since the last compaction, oldest first. The caller
 // must not change it.

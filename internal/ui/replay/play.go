@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,7 +21,7 @@ import (
 // A Change is what is different this time. The zero Change is nothing.
 type Change struct {
 	System string            // in place of the static text
-	Rules  map[string]string // texts of rule files, by path; "" is none
+	Rules  map[string]string // texts of rule files, by path; "" is none: see New
 	Tools  map[string]string // descriptions of tools, by name
 }
 
@@ -102,10 +101,14 @@ func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) (*
 			t.asked(b)
 		}
 	}
-	var now *turn
-	o.Rules = func(context.Context) ([]event.Ruled, error) { return now.ruled(change.Rules), nil }
+	if err := r.ruleable(change.Rules); err != nil {
+		return nil, err
+	}
 	speaker := &speaker{recording: r, real: o.Provider}
 	o.Provider = speaker
+	o.Rules = func(_ context.Context, paths []string) ([]event.Ruled, error) {
+		return r.rulesAt(speaker.ruled(), change.Rules, paths), nil
+	}
 	if r.recalls {
 		o.Recall = func(context.Context, recall.Query) ([]recall.Item, error) { return speaker.recalled(), nil }
 	}
@@ -116,7 +119,7 @@ func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) (*
 	}
 	speaker.agent = a
 	for i := range r.turns {
-		now = &r.turns[i]
+		now := &r.turns[i]
 		speaker.begin(now)
 		if err = a.Turn(ctx, agent.Input{Text: now.words.Text, Mentions: now.words.Mentions, Media: now.words.Media}); err != nil {
 			break
@@ -131,30 +134,6 @@ func (r *Recording) Play(ctx context.Context, o agent.Options, change Change) (*
 	}
 	again.doubts = r.doubtsOf(again, t)
 	return again, err
-}
-
-// ruled returns the rule files of t's time, but for those that are changed.
-func (t *turn) ruled(changed map[string]string) (files []event.Ruled) {
-	texts := make(map[string]event.Ruled)
-	var order []string
-	put := func(f event.Ruled) {
-		if _, there := texts[f.Path]; !there {
-			order = append(order, f.Path)
-		}
-		texts[f.Path] = f
-	}
-	for _, f := range t.rules {
-		put(f)
-	}
-	for _, path := range slices.Sorted(maps.Keys(changed)) {
-		put(event.Ruled{Path: path, Digest: "changed", Text: changed[path]})
-	}
-	for _, path := range order {
-		if texts[path].Text != "" {
-			files = append(files, texts[path])
-		}
-	}
-	return files
 }
 
 // errOver ends a session that was recorded no further.
@@ -188,6 +167,21 @@ func (s *speaker) recalled() []recall.Item {
 		return steps[n].recalled
 	}
 	return nil
+}
+
+// ruled returns how many facts about rule files have come by now: those before the
+// turn or, once it is under way, before its next reply.
+func (s *speaker) ruled() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == 0 {
+		return s.now.ruled
+	}
+	n := s.now.ruled
+	for n < len(s.recording.ruled) && s.recording.ruled[n].reply <= s.now.reply+s.next {
+		n++
+	}
+	return n
 }
 
 func (s *speaker) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {

@@ -26,6 +26,7 @@ type Recording struct {
 	made   []made               // calls of the model
 	calls  map[string][]*played // those with a result, by signature, oldest first
 	steps  []Step
+	ruled  []ruled
 	doubts []Doubt // of one that was played
 
 	recalls bool // the repository was asked for what bears on a request
@@ -35,10 +36,16 @@ type Recording struct {
 type turn struct {
 	number int
 	words  event.Asked
-	rules  []event.Ruled // as they stood
+	ruled  int // how many facts about rule files came before it
 	later  map[int]string
 	reply  int           // how many replies came before it
 	edits  []edit.Intent // what a person changed by calls before it
+}
+
+// A ruled is a fact about a rule file, and how many replies came before it.
+type ruled struct {
+	event.Ruled
+	reply int
 }
 
 // A played is a call and what came of it.
@@ -70,7 +77,6 @@ const (
 // cannot be played: ErrNothing.
 func Read(events []event.Event, open func(handle string) (io.ReadSeekCloser, error)) (*Recording, error) {
 	r := &Recording{events: events, calls: make(map[string][]*played)}
-	var rules []event.Ruled
 	var edits []edit.Intent    // since the newest turn began
 	var recalled []recall.Item // for the next request
 	running, replies := false, 0
@@ -82,7 +88,7 @@ func Read(events []event.Event, open func(handle string) (io.ReadSeekCloser, err
 		case event.Opened:
 			r.opened = b
 		case event.Ruled:
-			rules = append(rules[:len(rules):len(rules)], b)
+			r.ruled = append(r.ruled, ruled{b, replies})
 		case event.Asked:
 			if running {
 				last := &r.turns[len(r.turns)-1]
@@ -90,7 +96,7 @@ func Read(events []event.Event, open func(handle string) (io.ReadSeekCloser, err
 				continue
 			}
 			running = true
-			r.turns = append(r.turns, turn{number: len(r.turns) + 1, words: b, rules: rules, later: make(map[int]string), reply: replies, edits: edits})
+			r.turns = append(r.turns, turn{number: len(r.turns) + 1, words: b, ruled: len(r.ruled), later: make(map[int]string), reply: replies, edits: edits})
 			edits = nil
 		case event.Packed:
 			r.recalls = true

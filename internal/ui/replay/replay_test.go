@@ -3,7 +3,9 @@ package replay
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,8 +68,12 @@ say: seen again
 	options := agent.Options{
 		Journal: j, Provider: rehearsed, Model: model.Info{Name: "script:test"}, Tools: []tool.Tool{look},
 		Session: event.Opened{Session: "s", Root: "/w", Model: "script:test"},
-		Rules: func(context.Context) ([]event.Ruled, error) {
-			return []event.Ruled{{Path: "AGENTS.md", Digest: "d", Text: "Be slow."}}, nil
+		Rules: func(_ context.Context, paths []string) ([]event.Ruled, error) {
+			files := []event.Ruled{{Path: "AGENTS.md", Digest: "d", Text: "Be slow."}}
+			if slices.Contains(paths, "a") {
+				files = append(files, event.Ruled{Path: "a/AGENTS.md", Digest: fmt.Sprint(looks), Text: fmt.Sprintf("Seen %d times.", looks)})
+			}
+			return files, nil
 		},
 		Observe: func(s agent.Signal) {
 			recorded, ok := s.(agent.Recorded)
@@ -141,6 +147,75 @@ func TestR302_OneThingChanged(t *testing.T) {
 			if d := cmp.Diff([]string{tc.in}, p.Request); d != "" || !p.SameNext {
 				t.Errorf("%s, turn %d, step %d: the same next %v; differs in (-want +got):\n%s", name, p.Turn, p.Step, p.SameNext, d)
 			}
+		}
+	}
+}
+
+// TestR302_ARuleFileBelowTheRoot is played where it came and where it changed, and one
+// that the session did not have comes with the work that it is for.
+func TestR302_ARuleFileBelowTheRoot(t *testing.T) {
+	reminders := func(change Change) (all []string) {
+		t.Helper()
+		for i, p := range play(t, change, nil) {
+			for _, m := range p.Is.Request.Messages {
+				for _, part := range m.Parts {
+					if text, ok := part.(model.Text); ok && strings.HasPrefix(text.Text, "[project rules") {
+						all = append(all, fmt.Sprint(i+1, " ", text.Text))
+					}
+				}
+			}
+		}
+		return all
+	}
+	const of = "[project rules for a and all below it: a/AGENTS.md, which from now on reads]\n"
+	const changed = "[project rules for a and all below it changed: a/AGENTS.md, which from now on reads]\n"
+	for name, tc := range map[string]struct {
+		change Change
+		want   []string
+	}{
+		"as recorded": {Change{}, []string{
+			"2 " + of + "Seen 1 times.",
+			"3 " + of + "Seen 1 times.", "3 " + changed + "Seen 2 times.",
+			"4 " + of + "Seen 1 times.", "4 " + changed + "Seen 2 times.",
+			"5 " + of + "Seen 1 times.", "5 " + changed + "Seen 2 times.", "5 " + changed + "Seen 3 times.",
+		}},
+		"changed": {Change{Rules: map[string]string{"a/AGENTS.md": "Be fast."}}, []string{
+			"2 " + of + "Be fast.", "3 " + of + "Be fast.", "4 " + of + "Be fast.", "5 " + of + "Be fast.",
+		}},
+		"gone": {Change{Rules: map[string]string{"a/AGENTS.md": ""}}, nil},
+	} {
+		if d := cmp.Diff(tc.want, reminders(tc.change)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+	fresh := reminders(Change{Rules: map[string]string{"a/CLAUDE.md": "Be new."}})
+	if len(fresh) != 8+4 || fresh[0] != "2 "+strings.ReplaceAll(of, "AGENTS", "CLAUDE")+"Be new." {
+		t.Errorf("a new one: %q", fresh)
+	}
+	if never := reminders(Change{Rules: map[string]string{"b/AGENTS.md": "Be new."}}); len(never) != 8 {
+		t.Errorf("one for where nothing is done: %q", never)
+	}
+}
+
+// TestR302_ARuleFileThatCannotChangeIsAnError, and one that is new is named.
+func TestR302_ARuleFileThatCannotChangeIsAnError(t *testing.T) {
+	events, j := record(t)
+	r, err := Read(events, j.Artifact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"b/AGENTS.md": `there is no rule file "b/AGENTS.md" in the session; it has AGENTS.md, a/AGENTS.md`,
+		"README.md":   `"README.md" is not the path of a rule file, which is named CLAUDE.md, CODE_LAW.md, AGENTS.md; the session has AGENTS.md, a/AGENTS.md`,
+	} {
+		_, err := r.Play(t.Context(), agent.Options{Journal: journal.Memory(nil)}, Change{Rules: map[string]string{path: ""}})
+		if missing := new(NoRule); !errors.As(err, &missing) || err.Error() != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for path, want := range map[string][]string{"a/AGENTS.md": nil, "b/AGENTS.md": {"b/AGENTS.md"}} {
+		if d := cmp.Diff(want, r.New(Change{Rules: map[string]string{path: "x"}})); d != "" {
+			t.Errorf("%s: new rule files (-want +got):\n%s", path, d)
 		}
 	}
 }

@@ -86,7 +86,14 @@ func (v *view) recorded(e event.Event) {
 	case event.Asked:
 		v.turn.begin(e.Time)
 	case event.Ruled:
-		v.detail("rules " + b.Path)
+		switch {
+		case b.Left != "":
+			v.info("rules " + b.Path + ": the model is not shown them: " + b.Left)
+		case b.Gone():
+			v.detail("rules " + b.Path + ": gone")
+		default:
+			v.detail("rules " + b.Path)
+		}
 	case event.Sent:
 		if b.For == string(model.Handoff) {
 			v.info("making room: asking the model what to keep in mind")

@@ -53,7 +53,9 @@ func finished(id string, ms int64, r tool.Result) agent.Signal {
 func aTurn() []agent.Signal {
 	return []agent.Signal{
 		recorded(0, event.Asked{Text: "fix it"}),
-		recorded(0, event.Ruled{Path: "AGENTS.md"}),
+		recorded(0, event.Ruled{Path: "AGENTS.md", Text: "be kind"}),
+		recorded(0, event.Ruled{Path: "a/AGENTS.md"}),
+		recorded(0, event.Ruled{Path: "b/AGENTS.md", Left: "it has too\x1b[31m many bytes"}),
 		agent.Typing{Delta: model.Waiting{Until: start.Add(12 * time.Second), Why: "rate limited"}},
 		agent.Typing{Delta: model.ReasoningDelta{Text: "Look at\x1b[2J the file."}},
 		text("I read\x1b[31m the file\r"), text("\nfirst.\n▎ May Bash rm?"),

@@ -1,6 +1,9 @@
 package trace_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // remembered is the trace of a session with rules, recalled items, constraints and
 // a compaction.
@@ -8,6 +11,7 @@ func remembered(t testing.TB) string {
 	t.Helper()
 	p := newPlace(t, map[string]string{
 		"go.mod": "module p\ngo 1.26\n", "AGENTS.md": "Names are short.\n",
+		"lib/AGENTS.md": "Of lib.\n", "lib/CLAUDE.md": strings.Repeat("x", 1<<16+1),
 		"sub.go":      "package p\n\nfunc Sub(a, b int) int { return a + b }\n",
 		"sub_test.go": "package p\n\nimport \"testing\"\n\nfunc TestSub(t *testing.T) {\n\tif Sub(3, 1) != 2 {\n\t\tt.Fatal(\"wrong\")\n\t}\n}\n",
 	})
@@ -27,7 +31,7 @@ say: Done.
 	p.belay(0, "run", "-m", model, "Fix Sub in sub.go, TestSub fails")
 	p.belay(0, "resume", "-m", model, "do not touch sub_test.go, and never run git push")
 	p.belay(0, "compact", "-m", model, "--hint", "keep the sign in mind")
-	p.belay(0, "resume", "-m", model, "go on")
+	p.belay(0, "resume", "-m", model, "go on in @lib/AGENTS.md")
 	return p.trace()
 }
 
@@ -41,7 +45,11 @@ func TestWhatIsRememberedAndDroppedHasViews(t *testing.T) {
 		tb.open()
 	}
 	frame("AGENTS.md")
-	tb.need("#detail", "Rules from here on", "Names are short.")
+	tb.need("#detail", "Rules from here on", "the whole workspace", "Names are short.")
+	frame("lib/AGENTS.md")
+	tb.need("#detail", "lib", "Of lib.")
+	frame("lib/CLAUDE.md")
+	tb.need("#detail", "lib", "the model is not shown its text", "has 65537 bytes")
 
 	frame("I look at Sub.")
 	tb.need("#detail", "What it was given", "Recalled", "Slot", "Source", "Score", "Tokens", "Why", "sub.go:")

@@ -4,45 +4,186 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/belay-agent/belay/internal/contract/rulefile"
 )
 
-// ruleNames are the files that hold a project's rules for a model, the one that
-// counts most last.
-var ruleNames = []string{"CLAUDE.md", "CODE_LAW.md", "AGENTS.md"}
-
-// maxRules bounds the bytes of one of them: rules are part of every request.
+// maxRules bounds the bytes of a rule file: rules are part of every request.
 const maxRules = 64 << 10
 
 // A RuleFile is a file with a project's rules for a model.
 type RuleFile struct {
-	Path string
-	Text
+	Path string // from the root, also where it is above that: "../AGENTS.md"
+	Text        // with a Path of its own where it is a link
+	Left string // why it has no Text; "" if it has one
 }
 
-// RuleFiles returns the rule files at the root of the workspace, the one that
-// counts most last. One that says the same as another is returned once, under
-// the name that counts most. A file that is there and cannot be read is an error:
-// rules are not left out silently.
-func (w *Workspace) RuleFiles() ([]RuleFile, error) {
-	var files []RuleFile
-	for _, name := range ruleNames {
-		text, err := w.Read(name)
-		if errors.Is(err, fs.ErrNotExist) || err == nil && text.Content == "" {
+// RuleFiles returns the rule files that hold for paths and for the root, the one that
+// counts most last: those of the root, of each folder on the way from there to one of
+// paths, and of those above the root up to the top of its repository. Within a folder
+// one that says the same as another is returned once, under the name that counts most.
+// What is hidden, ignored, a dependency or outside has no rules for what is in it.
+//
+// One that is there and cannot be read, or is too long, is an error at the root.
+// Elsewhere it has Left: rules are not left out silently.
+func (w *Workspace) RuleFiles(paths ...string) ([]RuleFile, error) {
+	files := w.rulesIn(".")
+	for _, f := range files {
+		if f.Left != "" {
+			return nil, fmt.Errorf("read the rules of the project: %s", f.Left)
+		}
+	}
+	above, err := w.rulesAbove()
+	if err != nil {
+		return nil, fmt.Errorf("read the rules above the workspace: %w", err)
+	}
+	files = append(files, above...)
+	own := ownership{w: w, rules: make(map[string]ignores), foreign: make(map[string]bool)}
+	for _, folder := range w.folders(paths) {
+		if nested := w.rulesIn(folder); len(nested) > 0 && !own.isForeign(folder) {
+			files = append(files, nested...)
+		}
+	}
+	slices.SortFunc(files, func(a, b RuleFile) int { return rulefile.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+// folders returns those below the root on the way to paths, and paths themselves:
+// what is no folder has nothing in it.
+func (w *Workspace) folders(paths []string) []string {
+	found := make(map[string]bool)
+	for _, p := range paths {
+		at, err := w.resolve(p)
+		if err != nil {
 			continue
 		}
-		if err != nil {
-			return nil, fmt.Errorf("read the rules of the project: %w", err)
+		for dir := at; dir != "." && !found[dir]; dir = filepath.Dir(dir) {
+			found[dir] = true
 		}
-		if text.Size > maxRules {
-			return nil, fmt.Errorf("read the rules of the project: %s has %d bytes, and may have %d", name, text.Size, maxRules)
+	}
+	return slices.Collect(maps.Keys(found))
+}
+
+// rulesIn returns the rule files in a folder, which is a resolved path.
+func (w *Workspace) rulesIn(folder string) []RuleFile {
+	var files []RuleFile
+	for _, name := range rulefile.Names() {
+		at := filepath.Join(folder, name)
+		if _, err := w.root.Lstat(at); absent(reason(err)) {
+			continue
 		}
-		kept := files[:0]
-		for _, f := range files {
-			if f.Digest != text.Digest {
-				kept = append(kept, f)
+		f := RuleFile{Path: slash(at)}
+		var err error
+		if f.Text, err = w.Read(f.Path); err != nil {
+			f.Left = err.Error()
+		} else if f.Size > maxRules {
+			f.Left = fmt.Sprintf("%s has %d bytes, and may have %d", f.Path, f.Size, maxRules)
+		} else if f.Content == "" {
+			continue
+		}
+		files = slices.DeleteFunc(files, func(other RuleFile) bool {
+			return f.Left == "" && other.Left == "" && other.Digest == f.Digest
+		})
+		files = append(files, f)
+	}
+	return files
+}
+
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotDirectory)
+}
+
+// dependencies are folders that hold what others wrote.
+var dependencies = []string{"node_modules", "bower_components", "vendor", "site-packages"}
+
+// An ownership tells the folders that are the project's own from others, each once.
+type ownership struct {
+	w       *Workspace
+	rules   map[string]ignores // of what is in a folder
+	foreign map[string]bool
+}
+
+// isForeign reports whether a folder, or one that it is in, is hidden, ignored, or of
+// what the project depends on.
+func (o ownership) isForeign(folder string) bool {
+	if folder == "." {
+		return false
+	}
+	foreign, known := o.foreign[folder]
+	if !known {
+		name, in := filepath.Base(folder), filepath.Dir(folder)
+		foreign = strings.HasPrefix(name, ".") || slices.Contains(dependencies, name) ||
+			o.isForeign(in) || o.ignores(in).ignored(folder, true)
+		o.foreign[folder] = foreign
+	}
+	return foreign
+}
+
+func (o ownership) ignores(folder string) ignores {
+	rules, known := o.rules[folder]
+	if !known {
+		if folder == "." {
+			rules = o.w.ignores(".")
+		} else {
+			rules = o.ignores(filepath.Dir(folder))
+		}
+		rules = rules.with(o.w.root, folder)
+		o.rules[folder] = rules
+	}
+	return rules
+}
+
+// rulesAbove returns the rule files of the folders above the root, up to the top of
+// the repository that it is in.
+func (w *Workspace) rulesAbove() ([]RuleFile, error) {
+	top := w.top()
+	rel, err := filepath.Rel(top, w.dir)
+	if err != nil || rel == "." {
+		return nil, nil
+	}
+	repository, err := Open(top)
+	if err != nil {
+		return nil, err
+	}
+	defer repository.Close()
+	var files []RuleFile
+	up := ""
+	for dir := rel; dir != "."; {
+		dir = filepath.Dir(dir)
+		up += "../"
+		for _, f := range repository.rulesIn(dir) {
+			if f.Left == "" && !repository.trusts(f.Text.Path, w.dir) {
+				f.Left = "it belongs to another user"
 			}
+			f.Path = up + path.Base(f.Path)
+			files = append(files, f)
 		}
-		files = append(kept, RuleFile{name, text})
 	}
 	return files, nil
+}
+
+// trusts reports whether the file at path, above a folder that someone works in, is
+// from somebody who may say how: whoever runs Belay, the owner of the system or that of
+// the folder. A directory that all may write is no place to leave rules for others.
+func (w *Workspace) trusts(path, folder string) bool {
+	file, err := w.Stat(path)
+	if err != nil {
+		return false
+	}
+	owner, known := ownerOf(file)
+	if !known || owner == os.Geteuid() || owner == 0 {
+		return true
+	}
+	info, err := os.Stat(folder)
+	if err != nil {
+		return false
+	}
+	own, known := ownerOf(info)
+	return known && owner == own
 }

@@ -7,13 +7,15 @@ import (
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/edit"
+	"github.com/belay-agent/belay/internal/contract/rulefile"
 )
 
 // NewRule returns the edit that adds rule, one line, to the rule file that counts most,
 // as the last item of the section under heading, such as "## Lessons". Both are made where
 // they are not there. It is false if the file has that item already.
 func (w *Workspace) NewRule(heading, rule string) (e edit.Intent, ok bool, err error) {
-	name := ruleNames[len(ruleNames)-1]
+	names := rulefile.Names()
+	name := names[len(names)-1]
 	text, err := w.Read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		_, content := ruled("", heading, rule)
