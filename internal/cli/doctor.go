@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ import (
 
 func (s System) doctorCommand() *cobra.Command {
 	var asJSON, repair bool
+	var dir string
 	c := &cobra.Command{
 		Use:   "doctor [SESSION]",
 		Short: "Check sessions, settings and this machine, and say which promises hold here",
@@ -35,10 +37,13 @@ says what it did. The exit status is 6 if something is not as it was written.`,
   belay doctor 01J8Z3KQ --repair
   belay doctor --json | jq '.promises[] | select(.holds != "full")'`,
 		Args: counted(cobra.MaximumNArgs(1)),
-		RunE: func(c *cobra.Command, args []string) error { return s.doctor(c.Context(), args, repair, asJSON) },
+		RunE: func(c *cobra.Command, args []string) error {
+			return s.in(dir).doctor(c.Context(), args, repair, asJSON)
+		},
 	}
 	c.Flags().BoolVar(&repair, "repair", false, "mend what can be mended without losing anything")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().StringVarP(&dir, "dir", "C", "", "check the settings of `DIR` instead of here")
 	return c
 }
 
@@ -67,10 +72,8 @@ type machineCheck struct {
 
 func (s System) doctor(ctx context.Context, args []string, repair, asJSON bool) error {
 	st := s.store()
-	ids, err := st.ids()
-	if err != nil {
-		return err
-	}
+	ids, unread := st.ids() // the place for sessions is told below; the rest can be checked
+	var err error
 	if len(args) > 0 {
 		id, err := st.find(args[0])
 		if err != nil {
@@ -86,6 +89,9 @@ func (s System) doctor(ctx context.Context, args []string, repair, asJSON bool) 
 		found.Sessions = append(found.Sessions, check)
 	}
 	kept := s.canKeep()
+	if unread != nil {
+		kept.OK, kept.Note = false, unread.Error()
+	}
 	sandbox, held := s.checkSandbox()
 	found.Machine = append(s.checkMachine(ctx), sandbox, kept)
 	found.Promises = promises(runtime.GOOS, kept.OK, held)
@@ -97,7 +103,7 @@ func (s System) doctor(ctx context.Context, args []string, repair, asJSON bool) 
 	if err == nil && bad {
 		return &statusError{status: exitUnverified}
 	}
-	return err
+	return errors.Join(err, unread)
 }
 
 // examine checks session id, after mending it if that is wanted.
@@ -165,7 +171,7 @@ func (s System) checkMachine(ctx context.Context) []machineCheck {
 	root, err := s.root()
 	checks := []machineCheck{check("workspace", err, root)}
 	c, err := LoadConfig(Sources{User: s.userConfig(), Dir: root, State: s.stateDir(), Getenv: s.getenv})
-	checks = append(checks, check("settings", err, s.userConfig()))
+	checks = append(checks, check("settings", err, cmp.Or(s.userConfig(), "the defaults: no home directory is known")))
 	if c == nil {
 		c = &Config{Settings: defaultSettings()}
 	}

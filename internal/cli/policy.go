@@ -125,6 +125,9 @@ func explained(ctx context.Context, a *agent.Agent, call tool.Call) (tool.Plan, 
 
 func (s System) explain(ctx context.Context, r *rig, call tool.Call, asJSON bool) error {
 	plan, decision, err := explained(ctx, r.agent, call)
+	if f, ok := errors.AsType[*tool.Failure](err); ok && f.Kind == tool.NotFound && f.Hint != "" {
+		return usage("%v; %s", err, f.Hint)
+	}
 	if err != nil {
 		return usage("%v", err)
 	}

@@ -23,7 +23,15 @@ import (
 func Main(s System) int {
 	root := s.command()
 	root.SetArgs(s.Args)
+	out := &noted{out: s.Stdout}
+	root.SetOut(out)
 	err := root.ExecuteContext(context.Background())
+	if err == nil {
+		err = out.err
+	}
+	if name, ok := oneDash(root, s.Args); ok && status(err) == exitUsage && !strings.Contains(err.Error(), "did you mean") {
+		err = usage("%v\n  -%s is read letter by letter; a name of several letters has two dashes: --%s", err, name, name)
+	}
 	s.report(err)
 	return status(err)
 }
@@ -91,7 +99,6 @@ Without a command it is an interactive session in this directory.`,
 	o.register(root)
 	// Not by cobra's Version: its templates would add 5 MB to the binary.
 	root.Flags().BoolVar(&tell, "version", false, "print the version")
-	root.SetOut(s.Stdout)
 	root.SetErr(s.Stderr)
 	root.SetIn(s.Stdin)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -194,7 +201,7 @@ func noArgs(c *cobra.Command, args []string) error {
 		return usage("`%s` takes no argument, but got %q", c.CommandPath(), args[0])
 	}
 	hint := fmt.Sprintf("; see `%s --help`", c.CommandPath())
-	if strings.Contains(args[0], " ") {
+	if strings.Contains(args[0], " ") || len(args) > 1 {
 		hint = "; a goal goes after `belay run`"
 	}
 	var names []string

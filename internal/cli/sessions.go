@@ -178,6 +178,9 @@ print the JSON Schema of such a line instead.`,
   belay log 01J8Z3 | jq 'select(.t == "decided")'`,
 		Args: counted(cobra.MaximumNArgs(1)),
 		RunE: func(c *cobra.Command, args []string) error {
+			if schema && len(args) > 0 {
+				return usage("--schema is of every session: leave out %s", args[0])
+			}
 			if schema {
 				_, err := s.Stdout.Write(event.Schema())
 				return err

@@ -95,6 +95,9 @@ func (s System) sayNoSession(all bool) error {
 
 // counted returns the sessions that are named, or all of this directory, or all.
 func (s System) counted(st store, all bool, names []string) (ids []string, err error) {
+	if all && len(names) > 0 {
+		return nil, usage("--all is every session there is: name none beside it")
+	}
 	for _, name := range names {
 		id, err := st.find(name)
 		if err != nil {

@@ -28,11 +28,12 @@ func (s System) toolCommand() *cobra.Command {
 
 func (s System) toolListCommand() *cobra.Command {
 	var asJSON bool
+	var o runOptions
 	c := &cobra.Command{
 		Use: "list", Short: "List the tools", Args: noArgs,
 		Example: "  belay tool list\n  belay tool list --json | jq -r '.[].name'",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.withTools(c.Context(), runOptions{}, func(_ context.Context, r *rig) error {
+			return s.withTools(c.Context(), o, func(_ context.Context, r *rig) error {
 				if asJSON {
 					var all []contract
 					for _, t := range r.offered {
@@ -50,6 +51,7 @@ func (s System) toolListCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "the whole contracts, as JSON")
+	c.Flags().StringVarP(&o.dir, "dir", "C", "", "as they are in `DIR` instead of here")
 	return c
 }
 
@@ -78,11 +80,12 @@ func kinds(t tool.Spec) string {
 }
 
 func (s System) toolShowCommand() *cobra.Command {
-	return &cobra.Command{
+	var o runOptions
+	c := &cobra.Command{
 		Use: "show NAME", Short: "Print one tool's contract as JSON", Args: counted(cobra.ExactArgs(1)),
 		Example: "  belay tool show Edit",
 		RunE: func(c *cobra.Command, args []string) error {
-			return s.withTools(c.Context(), runOptions{}, func(_ context.Context, r *rig) error {
+			return s.withTools(c.Context(), o, func(_ context.Context, r *rig) error {
 				for _, t := range r.offered {
 					if strings.EqualFold(t.Name, args[0]) {
 						e := json.NewEncoder(tame{s.Stdout})
@@ -94,6 +97,8 @@ func (s System) toolShowCommand() *cobra.Command {
 			})
 		},
 	}
+	c.Flags().StringVarP(&o.dir, "dir", "C", "", "as it is in `DIR` instead of here")
+	return c
 }
 
 func (s System) toolCallCommand() *cobra.Command {
