@@ -111,10 +111,27 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 	case len(cases) == 0 && !damaged:
 		err = s.sayNoSession(false)
 	}
-	if err == nil && damaged {
-		err = &statusError{status: exitUnverified}
+	if err != nil {
+		return err
 	}
-	return err
+	return incomplete(cases, damaged)
+}
+
+// incomplete is what a replay ends with that could not do what was asked for.
+func incomplete(cases []replayed, damaged bool) error {
+	unreached := 0
+	for _, c := range cases {
+		if c.unreached {
+			unreached++
+		}
+	}
+	switch {
+	case unreached > 0:
+		return &statusError{exitProvider, fmt.Errorf("the model could not be reached in %s, which says nothing of the change", count(int64(unreached), "session"))}
+	case damaged:
+		return &statusError{status: exitUnverified}
+	}
+	return nil
 }
 
 // cases returns the sessions that are named, each once, or all of this directory, or

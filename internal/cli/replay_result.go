@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/decide/report"
 	"github.com/belay-agent/belay/internal/decide/uptake"
 	"github.com/belay-agent/belay/internal/ui/replay"
@@ -71,6 +73,8 @@ type replayed struct {
 	Added   []string       `json:"added"`          // ... and the other way round
 	Before  []string       `json:"results_before"` // what the calls before that step came to, this time
 	Ended   string         `json:"ended,omitempty"`
+
+	unreached bool // the model: what it would have made of the change is not known
 }
 
 type replayTotals struct {
@@ -104,6 +108,7 @@ func newReplayed(id, changed string, was, is studied, ended error) replayed {
 	}
 	if ended != nil {
 		r.Ended = ended.Error()
+		_, r.unreached = errors.AsType[*model.Unavailable](ended)
 	}
 	for i, p := range replay.Compare(was.Steps(), is.Steps()) {
 		step := replayedStep{

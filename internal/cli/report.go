@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belay-agent/belay/internal/contract/model"
 	"github.com/belay-agent/belay/internal/decide/report"
 	"github.com/belay-agent/belay/internal/ui/terminal"
 	"github.com/belay-agent/belay/internal/world/journal"
@@ -86,6 +87,9 @@ func (s System) printReport(o reportOptions, args []string) error {
 
 func (s System) printClaims(rep report.Report) error {
 	lines := rep.Lines(true)
+	if end, told := endOf(rep); told {
+		lines = append(lines, end)
+	}
 	if quote, ok := rep.Quote(); ok {
 		lines = append(lines, quote)
 	}
@@ -102,6 +106,22 @@ func (s System) printClaims(rep report.Report) error {
 		}
 	}
 	return nil
+}
+
+// endOf tells how the newest turn of rep ended, where it did not by itself. Whoever
+// runs it is told of that at once, whoever asks later is not.
+func endOf(rep report.Report) (line report.Line, told bool) {
+	which, next := "the newest turn", "; `belay resume "+rep.Session+"` goes on with it"
+	if rep.Turn > 0 {
+		which, next = fmt.Sprintf("turn %d", rep.Turn), ""
+	}
+	switch rep.Stop {
+	case string(model.End):
+		return line, false
+	case "":
+		return report.Line{Text: which + " was cut off, or runs still" + next, Bad: true}, true
+	}
+	return report.Line{Text: which + " did not end by itself: " + rep.Stop + next, Bad: true}, true
 }
 
 // images returns what session id kept of the files that it changed, until done is
