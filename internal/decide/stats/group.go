@@ -54,19 +54,18 @@ func Grouped(all []Failure) []Group {
 		}
 	}
 	var sorted []Group
-	for sig, g := range groups {
+	for _, sig := range slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
+		return cmp.Or(cmp.Compare(groups[b].Count, groups[a].Count), cmp.Compare(a, b))
+	}) {
+		g, of := groups[sig], ways[sig]
 		g.Sessions = len(sessions[sig])
-		for _, w := range ways[sig] {
-			g.Ways = append(g.Ways, *w)
+		for _, calls := range slices.SortedFunc(maps.Keys(of), func(a, b string) int {
+			return cmp.Or(cmp.Compare(of[b].Count, of[a].Count), cmp.Compare(a, b))
+		}) {
+			g.Ways = append(g.Ways, *of[calls])
 		}
-		slices.SortFunc(g.Ways, func(a, b Way) int {
-			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Calls, b.Calls))
-		})
 		sorted = append(sorted, *g)
 	}
-	slices.SortFunc(sorted, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Signature, b.Signature))
-	})
 	return sorted
 }
 
