@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -129,7 +128,10 @@ const noRoom = "there is no room for more rule files below the root; read it bef
 // places returns where the session is at work: what the model knows of files, what
 // the person names now, and where rule files are known.
 func (a *Agent) places(named []string) []string {
-	places := append(slices.Sorted(maps.Keys(a.state.Seen())), named...)
+	places := slices.Clone(named)
+	for path := range a.state.Seen() {
+		places = append(places, path)
+	}
 	for _, f := range a.state.RuleFiles() {
 		if rulefile.Nested(f.Path) {
 			places = append(places, rulefile.Folder(f.Path))
@@ -153,8 +155,7 @@ func worked(tasks []*task) (paths []string) {
 			paths = append(paths, e.Path)
 		}
 	}
-	slices.Sort(paths)
-	return slices.Compact(paths)
+	return paths
 }
 
 // obey records the rule files of where calls have been at work, so that the next

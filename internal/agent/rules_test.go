@@ -105,6 +105,13 @@ func TestR235_RulesComeWithTheWork(t *testing.T) {
 	turn("and again")
 	l.hasRuled("gone, and come", "f1.go/CLAUDE.md claude", "f1.go/AGENTS.md gone")
 
+	delete(place, "f1.go/CLAUDE.md")
+	turn("and again")
+	l.hasRuled("gone", "f1.go/CLAUDE.md gone")
+	place["f1.go/AGENTS.md"] = "one again" // where only what the model knows of a file leads
+	turn("and again")
+	l.hasRuled("come again", "f1.go/AGENTS.md one again")
+
 	place["AGENTS.md"] = "broken"
 	if err := l.turn("now"); err == nil || err.Error() != "broken rules" {
 		t.Errorf("with rules that cannot be read: %v", err)

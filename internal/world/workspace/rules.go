@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -19,9 +18,9 @@ const maxRules = 64 << 10
 
 // A RuleFile is a file with a project's rules for a model.
 type RuleFile struct {
-	Path string // from the root, also where it is above that: "../AGENTS.md"
-	Text        // with a Path of its own where it is a link
-	Left string // why it has no Text; "" if it has one
+	Path            string // from the root, also where it is above that: "../AGENTS.md"
+	Content, Digest string // as in a Text
+	Left            string // why there is no Content; "" if there is
 }
 
 // RuleFiles returns the rule files that hold for paths and for the root, the one that
@@ -33,31 +32,30 @@ type RuleFile struct {
 // One that is there and cannot be read, or is too long, is an error at the root.
 // Elsewhere it has Left: rules are not left out silently.
 func (w *Workspace) RuleFiles(paths ...string) ([]RuleFile, error) {
-	files := w.rulesIn(".")
-	for _, f := range files {
-		if f.Left != "" {
-			return nil, fmt.Errorf("read the rules of the project: %s", f.Left)
-		}
-	}
-	above, err := w.rulesAbove()
+	files, err := w.rulesAbove()
 	if err != nil {
 		return nil, fmt.Errorf("read the rules above the workspace: %w", err)
 	}
-	files = append(files, above...)
+	for _, f := range w.rulesIn(".") {
+		if f.Left != "" {
+			return nil, fmt.Errorf("read the rules of the project: %s", f.Left)
+		}
+		files = append(files, f)
+	}
 	own := ownership{w: w, rules: make(map[string]ignores), foreign: make(map[string]bool)}
 	for _, folder := range w.folders(paths) {
 		if nested := w.rulesIn(folder); len(nested) > 0 && !own.isForeign(folder) {
 			files = append(files, nested...)
 		}
 	}
-	slices.SortFunc(files, func(a, b RuleFile) int { return rulefile.Compare(a.Path, b.Path) })
 	return files, nil
 }
 
-// folders returns those below the root on the way to paths, and paths themselves:
-// what is no folder has nothing in it.
+// folders returns those below the root on the way to paths, and paths themselves,
+// the one whose rules count most last: what is no folder has nothing in it.
 func (w *Workspace) folders(paths []string) []string {
 	found := make(map[string]bool)
+	var all []string
 	for _, p := range paths {
 		at, err := w.resolve(p)
 		if err != nil {
@@ -65,31 +63,39 @@ func (w *Workspace) folders(paths []string) []string {
 		}
 		for dir := at; dir != "." && !found[dir]; dir = filepath.Dir(dir) {
 			found[dir] = true
+			all = append(all, dir)
 		}
 	}
-	return slices.Collect(maps.Keys(found))
+	slices.SortFunc(all, func(a, b string) int {
+		return rulefile.Compare(filepath.ToSlash(a)+"/", filepath.ToSlash(b)+"/")
+	})
+	return all
 }
 
 // rulesIn returns the rule files in a folder, which is a resolved path.
-func (w *Workspace) rulesIn(folder string) []RuleFile {
-	var files []RuleFile
+func (w *Workspace) rulesIn(folder string) (files []RuleFile) {
 	for _, name := range rulefile.Names() {
 		at := filepath.Join(folder, name)
 		if _, err := w.root.Lstat(at); absent(reason(err)) {
 			continue
 		}
 		f := RuleFile{Path: slash(at)}
-		var err error
-		if f.Text, err = w.Read(f.Path); err != nil {
+		text, err := w.Read(f.Path)
+		f.Content, f.Digest = text.Content, text.Digest
+		switch {
+		case err != nil:
 			f.Left = err.Error()
-		} else if f.Size > maxRules {
-			f.Left = fmt.Sprintf("%s has %d bytes, and may have %d", f.Path, f.Size, maxRules)
-		} else if f.Content == "" {
+		case text.Size > maxRules:
+			f.Content, f.Left = "", fmt.Sprintf("%s has %d bytes, and may have %d", f.Path, text.Size, maxRules)
+		case f.Content == "":
 			continue
 		}
-		files = slices.DeleteFunc(files, func(other RuleFile) bool {
-			return f.Left == "" && other.Left == "" && other.Digest == f.Digest
-		})
+		for i, other := range files {
+			if f.Left == "" && f.Digest == other.Digest {
+				files = append(files[:i], files[i+1:]...)
+				break
+			}
+		}
 		files = append(files, f)
 	}
 	return files
@@ -153,15 +159,13 @@ func (w *Workspace) rulesAbove() ([]RuleFile, error) {
 	}
 	defer repository.Close()
 	var files []RuleFile
-	up := ""
-	for dir := rel; dir != "."; {
-		dir = filepath.Dir(dir)
-		up += "../"
-		for _, f := range repository.rulesIn(dir) {
-			if f.Left == "" && !repository.trusts(f.Text.Path, w.dir) {
-				f.Left = "it belongs to another user"
+	for up := strings.Count(filepath.ToSlash(rel), "/") + 1; up > 0; up-- {
+		above := strings.Repeat("../", up)
+		for _, f := range repository.rulesIn(filepath.Join(rel, above)) {
+			if f.Left == "" && !repository.trusts(f.Path, w.dir) {
+				f.Content, f.Left = "", "it belongs to another user"
 			}
-			f.Path = up + path.Base(f.Path)
+			f.Path = above + path.Base(f.Path)
 			files = append(files, f)
 		}
 	}
