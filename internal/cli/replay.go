@@ -72,31 +72,19 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 		return err
 	}
 	var cases []replayed
-	var lacking error // of the sessions that are left out since they have no such rule file
+	var lacking *replay.NoRule // why one is left out
 	damaged := false
 	for _, id := range ids {
 		one, err := s.replaySession(ctx, st, id, o)
-		if errors.Is(err, replay.ErrNothing) {
-			if o.all {
-				continue
-			}
-			return usage("session %s: %v", id, err)
-		}
-		if missing, ok := errors.AsType[*replay.NoRule](err); ok {
-			key, _, _ := strings.Cut(o.set[0], "=")
-			if lacking = usage("--set %s: %v", key, missing); !o.all {
-				return lacking
-			}
-			fmt.Fprintln(s.Stderr, "belay: "+oneLine(id+": "+missing.Error(), 0)+"; it is left out")
-			continue
-		}
-		if bad, ok := errors.AsType[*unreadable](err); ok && o.all {
-			damaged = true
-			fmt.Fprintln(s.Stderr, "belay: "+oneLine(id+": "+bad.Error(), 0)+"; it is left out")
-			continue
-		}
 		if err != nil {
-			return fmt.Errorf("replay %s: %w", id, err)
+			damaged = damaged || is[*unreadable](err)
+			if missing, ok := errors.AsType[*replay.NoRule](err); ok {
+				lacking = missing
+			}
+			if err := s.unplayed(id, err, o); err != nil {
+				return err
+			}
+			continue
 		}
 		cases = append(cases, one)
 		if err := s.printReplay(one, o.asJSON); err != nil {
@@ -105,7 +93,7 @@ func (s System) replay(ctx context.Context, o replayOptions, names []string) err
 	}
 	switch {
 	case len(cases) == 0 && lacking != nil:
-		return lacking
+		return noRule(o, lacking)
 	case len(cases) > 1:
 		err = s.printReplays(cases, o.asJSON)
 	case len(cases) == 0 && !damaged:
@@ -132,6 +120,30 @@ func incomplete(cases []replayed, damaged bool) error {
 		return &statusError{status: exitUnverified}
 	}
 	return nil
+}
+
+// unplayed says why a session cannot be played: in passing where it is one of all that
+// are, else as the error.
+func (s System) unplayed(id string, err error, o replayOptions) error {
+	missing, lacks := errors.AsType[*replay.NoRule](err)
+	nothing := errors.Is(err, replay.ErrNothing)
+	switch {
+	case nothing && o.all:
+		return nil
+	case nothing:
+		return usage("session %s: %v", id, err)
+	case lacks && !o.all:
+		return noRule(o, missing)
+	case o.all && (lacks || is[*unreadable](err)):
+		fmt.Fprintln(s.Stderr, "belay: "+oneLine(id+": "+err.Error(), 0)+"; it is left out")
+		return nil
+	}
+	return fmt.Errorf("replay %s: %w", id, err)
+}
+
+func noRule(o replayOptions, missing *replay.NoRule) error {
+	key, _, _ := strings.Cut(o.set[0], "=")
+	return usage("--set %s: %v", key, missing)
 }
 
 // cases returns the sessions that are named, each once, or all of this directory, or
