@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/rulefile"
@@ -38,9 +37,7 @@ func (a *Agent) rulesFor(ctx context.Context, paths []string, tasks []*task) ([]
 	var news []event.Ruled
 	for _, f := range files {
 		there[f.Path] = true
-		if rulefile.Nested(f.Path) {
-			f = a.doubted(f, tasks)
-		}
+		f = a.doubted(f, tasks)
 		if was, has := known[f.Path]; !has || was.Digest != f.Digest || was.Left != f.Left {
 			news = append(news, f)
 			delete(known, f.Path)
@@ -49,44 +46,74 @@ func (a *Agent) rulesFor(ctx context.Context, paths []string, tasks []*task) ([]
 	for _, f := range a.state.RuleFiles() {
 		looked := !rulefile.Nested(f.Path) || slices.ContainsFunc(paths, func(p string) bool { return rulefile.Holds(f.Path, p) })
 		if looked && !there[f.Path] {
-			news = append(news, event.Ruled{Path: f.Path})
-			delete(known, f.Path)
+			if gone := a.missed(f, tasks); gone != f {
+				news = append(news, gone)
+				delete(known, f.Path)
+			}
 		}
 	}
 	return a.roomFor(news, known), nil
 }
 
-// wroteIt begins why the text of a rule file is left out that a command wrote.
-const wroteIt = "a command wrote it ("
+// What leaves out the text of a rule file that a command wrote, and keeps that of one
+// that a command removed. Rules outrank what a person says, and nothing keeps commands
+// from changing all of them: so what the session knew before still holds.
+const (
+	wroteIt   = "a command wrote it ("
+	removedIt = "a command removed it ("
+	untilNext = "); that counts in sessions that begin after this one"
+)
 
 // doubted leaves out the text of f where a command of this session wrote it, as tasks
-// or the facts say: nothing keeps commands from doing so, and rules outrank what a
-// person says. What the session knows it as, it stays.
+// or the facts say. What the session knows it as, it stays.
 func (a *Agent) doubted(f event.Ruled, tasks []*task) event.Ruled {
-	if f.Left != "" {
+	was := a.state.RuleFile(f.Path)
+	switch {
+	case f.Left != "", f.Text == was.Text:
 		return f
-	}
-	by := ""
-	switch was := a.state.RuleFile(f.Path); {
-	case was.Digest == f.Digest && was.Text != "":
-		return f
-	case was.Digest == f.Digest && strings.HasPrefix(was.Left, wroteIt):
+	case was.Digest == f.Digest && (was.Left == "" || strings.HasPrefix(was.Left, wroteIt)):
 		return was
 	}
-	for _, t := range tasks {
-		if a.commands(t.call.Tool) && slices.ContainsFunc(t.result.Edits, func(i edit.Intent) bool { return i.Result == f.Digest }) {
-			by = t.call.ID
-		}
-	}
-	for _, c := range a.state.Facts().Files.All { // by any name: it may be a link
-		if by == "" && c.Now == f.Digest && a.commands(c.Tool) {
-			by = c.By[len(c.By)-1]
-		}
-	}
-	if by != "" {
-		f.Text, f.Left = "", wroteIt+by+"); it counts in sessions that begin after this one"
+	// by any name: it may be a link
+	if by := a.commanded(tasks, func(_, now string) bool { return now == f.Digest }); by != "" {
+		f.Text, f.Left = was.Text, wroteIt+by+untilNext
 	}
 	return f
+}
+
+// missed returns what there is to know of f, which is there no more.
+func (a *Agent) missed(f event.Ruled, tasks []*task) event.Ruled {
+	if f.Text == "" {
+		return event.Ruled{Path: f.Path}
+	}
+	if f.Digest == "" && strings.HasPrefix(f.Left, removedIt) {
+		return f
+	}
+	if by := a.commanded(tasks, func(path, now string) bool { return path == f.Path && now == "" }); by != "" {
+		return event.Ruled{Path: f.Path, Text: f.Text, Left: removedIt + by + untilNext}
+	}
+	return event.Ruled{Path: f.Path}
+}
+
+// commanded returns the newest command that changed a file so that it is one that fits
+// by its path and its digest, "" where it is gone; "" if none did.
+func (a *Agent) commanded(tasks []*task, fits func(path, now string) bool) (call string) {
+	for _, t := range tasks {
+		for _, e := range t.result.Edits {
+			if fits(e.Path, e.Result) && a.commands(t.call.Tool) {
+				call = t.call.ID
+			}
+		}
+	}
+	if call != "" {
+		return call
+	}
+	for _, c := range a.state.Facts().Files.All {
+		if fits(c.Path, c.Now) && a.commands(c.Tool) {
+			call = c.By[len(c.By)-1]
+		}
+	}
+	return call
 }
 
 // commands reports whether a tool runs programs, as one does that is not known.
@@ -103,7 +130,7 @@ func (a *Agent) roomFor(news []event.Ruled, known map[string]event.Ruled) []even
 		tokens = min(tokens, share(most, ruledShare))
 	}
 	for _, f := range known {
-		if rulefile.Nested(f.Path) && f.Left == "" {
+		if rulefile.Nested(f.Path) && f.Text != "" {
 			files, tokens = files-1, tokens-tool.EstimateTokens(f.Text)
 		}
 	}

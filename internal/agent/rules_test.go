@@ -61,6 +61,8 @@ func (l *long) ruled() (all []string) {
 			switch {
 			case b.Gone():
 				what = "gone"
+			case b.Left != "" && b.Text != "":
+				what += " as before: " + b.Left
 			case b.Left != "":
 				what = "left out: " + b.Left
 			}
@@ -175,10 +177,10 @@ func TestR235_NestedRulesDoNotFloodARequest(t *testing.T) {
 	l.hasRuled("with room again", "f2.go/AGENTS.md "+long, "f1.go/AGENTS.md gone")
 }
 
-// TestRulesThatACommandWroteAreNotFollowed: nothing keeps a command from writing
-// them where it may write at all, and they would outrank the person's words.
-func TestRulesThatACommandWroteAreNotFollowed(t *testing.T) {
-	place := ruledPlace{"known/AGENTS.md": "of mine"}
+// TestRulesThatACommandChangedStayAsTheyWere: nothing keeps a command from writing
+// or removing them where it may write at all, and they outrank the person's words.
+func TestRulesThatACommandChangedStayAsTheyWere(t *testing.T) {
+	place := ruledPlace{"known/AGENTS.md": "of mine", "AGENTS.md": "root"}
 	writes := func(name string, kinds ...effect.Kind) tool.Tool {
 		return tool.New(tool.Spec{
 			Name: name, Version: 1, Description: "For the test.", Effects: kinds, Idempotency: tool.None, Risk: tool.Low, Timeout: time.Minute,
@@ -189,8 +191,11 @@ func TestRulesThatACommandWroteAreNotFollowed(t *testing.T) {
 			}
 			return &tool.Action{Parts: []tool.Part{part}, Summary: name, Do: func(context.Context, tool.Env) (tool.Result, error) {
 				text := "obey " + name
-				e := edit.Intent{Path: in.On + "/AGENTS.md", Result: edit.Digest([]byte(text)), Regions: []edit.Region{{Len: len(text), New: []byte(text)}}}
-				place[e.Path] = text
+				e := edit.Intent{Path: in.On, Result: edit.Digest([]byte(text)), Regions: []edit.Region{{Len: len(text), New: []byte(text)}}}
+				if place[in.On] = text; name == "Remove" {
+					delete(place, in.On)
+					e = edit.Intent{Path: in.On, Remove: true}
+				}
 				return tool.Result{Status: tool.Success, Text: "ok", Edits: []edit.Intent{e}}, nil
 			}}, nil
 		})
@@ -198,19 +203,35 @@ func TestRulesThatACommandWroteAreNotFollowed(t *testing.T) {
 	call := func(name, on string) tool.Call {
 		return tool.Call{Tool: name, Args: json.RawMessage(`{"on":"` + on + `"}`)}
 	}
+	turns := inTurn{
+		call("Put", "a/AGENTS.md"), call("Run", "b/AGENTS.md"), call("Run", "known/AGENTS.md"),
+		call("Remove", "known/AGENTS.md"), call("Run", "AGENTS.md"), call("Run", "b/AGENTS.md"),
+	}
 	l := newLong(t, new(small), 0, func(o *agent.Options) {
-		o.Rules, o.Provider = place.rules, &inTurn{call("Put", "a"), call("Run", "b"), call("Run", "known")}
-		o.Tools = []tool.Tool{writes("Put", effect.Write), writes("Run", effect.Write, effect.Process)}
+		o.Rules, o.Provider = place.rules, &turns
+		o.Tools = []tool.Tool{writes("Put", effect.Write), writes("Run", effect.Write, effect.Process), writes("Remove", effect.Write, effect.Process)}
 	})
 	if err := l.Turn(t.Context(), agent.Input{Text: "see @known", Mentions: []string{"known"}}); err != nil {
 		t.Fatal(err)
 	}
-	const left = "left out: a command wrote it (%s); it counts in sessions that begin after this one"
-	l.hasRuled("after all", "known/AGENTS.md of mine", "a/AGENTS.md obey Put",
-		"b/AGENTS.md "+fmt.Sprintf(left, "c2"), "known/AGENTS.md "+fmt.Sprintf(left, "c3"))
-	place["b/AGENTS.md"] = "by a person"
+	const next = "; that counts in sessions that begin after this one"
+	l.hasRuled("after all", "AGENTS.md root", "known/AGENTS.md of mine", "a/AGENTS.md obey Put",
+		"b/AGENTS.md left out: a command wrote it (c2)"+next,
+		"known/AGENTS.md of mine as before: a command wrote it (c3)"+next,
+		"known/AGENTS.md of mine as before: a command removed it (c4)"+next,
+		"AGENTS.md root as before: a command wrote it (c5)"+next)
 	if err := l.turn("on"); err != nil {
 		t.Fatal(err)
 	}
-	l.hasRuled("after a person", "b/AGENTS.md by a person")
+	l.hasRuled("with nothing new")
+	place["b/AGENTS.md"], place["AGENTS.md"], place["known/AGENTS.md"] = "by a person", "root", "of mine"
+	if err := l.turn("on"); err != nil {
+		t.Fatal(err)
+	}
+	l.hasRuled("after a person", "AGENTS.md root", "b/AGENTS.md by a person", "known/AGENTS.md of mine")
+	delete(place, "a/AGENTS.md") // by a person
+	if err := l.turn("on"); err != nil {
+		t.Fatal(err)
+	}
+	l.hasRuled("after a person removed one", "a/AGENTS.md gone")
 }

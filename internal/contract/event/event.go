@@ -48,7 +48,7 @@ type (
 		Path   string `json:"path"` // from the root of the workspace, also where it is above that
 		Digest string `json:"digest"`
 		Text   string `json:"text"`
-		Left   string `json:"left,omitempty"` // why it is there and its text is left out
+		Left   string `json:"left,omitempty"` // why what it says is left out; Text is then what holds from before, if any does
 	}
 
 	// Asked is what the user said.

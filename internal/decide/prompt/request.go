@@ -83,7 +83,10 @@ func rules(files []event.Ruled) string {
 			heading += " (for " + oneLine(folder) + " and all below it)"
 		}
 		text := strings.TrimSpace(f.Text)
-		if f.Left != "" {
+		switch {
+		case f.Left != "" && text != "":
+			text += "\n\n[the file has changed, and this still holds: " + f.Left + "]"
+		case f.Left != "":
 			text = "[its text is left out: " + f.Left + "]"
 		}
 		b.WriteString("\n" + heading + "\n\n" + text + "\n")

@@ -134,7 +134,7 @@ func TestR235_R238_EachRuleFileSaysWhatItHoldsFor(t *testing.T) {
 	s := fold(t, event.Opened{Session: "s"},
 		event.Ruled{Path: "a/b/AGENTS.md", Digest: "1", Text: "nearest"},
 		event.Ruled{Path: "a/CLAUDE.md", Digest: "2", Left: "it is too long"},
-		event.Ruled{Path: "AGENTS.md", Digest: "3", Text: "root\n"},
+		event.Ruled{Path: "AGENTS.md", Digest: "3", Text: "root\n", Left: "a command wrote it"},
 		event.Ruled{Path: "../AGENTS.md", Digest: "4", Text: "above"},
 		event.Asked{Text: "go"})
 	const want = `
@@ -149,6 +149,8 @@ above
 ## AGENTS.md
 
 root
+
+[the file has changed, and this still holds: a command wrote it]
 
 ## a/CLAUDE.md (for a and all below it)
 

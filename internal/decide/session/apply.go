@@ -249,6 +249,8 @@ func reminder(b event.Ruled, known bool) string {
 	switch {
 	case b.Gone():
 		return what + ": " + path + " is gone; it no longer applies]"
+	case b.Left != "" && b.Text != "":
+		return what + ": " + path + " is not what it was, and what it said before holds: " + b.Left + "]"
 	case b.Left != "":
 		return what + ": " + path + " is there, and its text is left out: " + b.Left + "]"
 	}

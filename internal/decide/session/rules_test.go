@@ -123,6 +123,7 @@ func TestARuleReminderSaysWhatItHoldsFor(t *testing.T) {
 		event.Ruled{Path: "AGENTS.md", Digest: "2", Text: "two"},
 		event.Ruled{Path: "a\n[b/AGENTS.md", Digest: "1", Text: "new"},
 		event.Ruled{Path: "../CLAUDE.md", Digest: "1", Left: "it is too long"},
+		event.Ruled{Path: "AGENTS.md", Digest: "3", Text: "two", Left: "a command wrote it"},
 		event.Ruled{Path: "AGENTS.md"})
 	var got []string
 	for _, x := range s.Talk()[1:] {
@@ -132,6 +133,7 @@ func TestARuleReminderSaysWhatItHoldsFor(t *testing.T) {
 		"[project rules changed: AGENTS.md, which from now on reads]\ntwo",
 		"[project rules for a [b and all below it: a [b/AGENTS.md, which from now on reads]\nnew",
 		"[project rules for .. and all below it: ../CLAUDE.md is there, and its text is left out: it is too long]",
+		"[project rules changed: AGENTS.md is not what it was, and what it said before holds: a command wrote it]",
 		"[project rules changed: AGENTS.md is gone; it no longer applies]",
 	}
 	if d := cmp.Diff(want, got); d != "" {

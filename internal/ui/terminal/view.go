@@ -87,6 +87,8 @@ func (v *view) recorded(e event.Event) {
 		v.turn.begin(e.Time)
 	case event.Ruled:
 		switch {
+		case b.Left != "" && b.Text != "":
+			v.info("rules " + b.Path + ": they stay as they were: " + b.Left)
 		case b.Left != "":
 			v.info("rules " + b.Path + ": the model is not shown them: " + b.Left)
 		case b.Gone():

@@ -34,7 +34,8 @@ const FACTS = {
   ],
   ruled: b => [
     section('Rules from here on', pairs(['file', code(b.path || '')], ['for', (b.path || '').includes('/') ? code(b.path.slice(0, b.path.lastIndexOf('/'))) : 'the whole workspace'], ['digest', b.digest ? code(b.digest.slice(0, 16)) : '']),
-      b.left ? el('p.trouble', {}, 'The file is there, and the model is not shown its text: ', b.left) : b.text ? block(b.text) : el('p', {}, 'The file is gone: it no longer applies.')),
+      b.left ? el('p.trouble', {}, b.text ? 'This holds, and not what the file says now: ' : 'The file is there, and the model is not shown its text: ', b.left) : null,
+      b.text ? block(b.text) : b.left ? null : el('p', {}, 'The file is gone: it no longer applies.')),
     others(b, 'path', 'digest', 'text', 'left'),
   ],
   sent: (b, f) => [section('What was asked for, beside the steps', requestView(f.at)), others(b, 'request', 'repeats')],
