@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/belay-agent/belay/internal/contract/event"
+	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/constraint"
 )
 
@@ -16,11 +17,13 @@ const byReader = "reader"
 // holds is not recorded again.
 func (a *Agent) heed(seq int64, text string) error {
 	var bodies []event.Body
+	held := a.state.Constraints()
 	for _, k := range constraint.Find(text) {
-		if !a.holds(k.Words) {
-			bodies = append(bodies, event.Constrained{
+		if !holds(held, k) {
+			b := event.Constrained{
 				ID: a.state.NextConstraint(len(bodies)), Words: k.Words, Seq: seq, Bans: k.Bans, By: byReader,
-			})
+			}
+			bodies, held = append(bodies, b), append(slices.Clip(held), b)
 		}
 	}
 	return a.record(bodies...)
@@ -37,13 +40,23 @@ func (a *Agent) heedLast() error {
 	return a.heed(said.Seq, said.Text())
 }
 
-// holds reports whether a constraint in those words is in force, whatever ends them.
-func (a *Agent) holds(words string) bool {
+// holds reports whether held has k: in the same words, whatever ends them, or in others
+// of which one constraint bans all that k does.
+func holds(held []event.Constrained, k constraint.Constraint) bool {
 	plain := func(words string) string {
 		return strings.TrimRight(strings.Join(strings.Fields(words), " "), ".!。！")
 	}
-	same := func(k event.Constrained) bool { return strings.EqualFold(plain(k.Words), plain(words)) }
-	return slices.ContainsFunc(a.state.Constraints(), same)
+	return slices.ContainsFunc(held, func(h event.Constrained) bool {
+		return strings.EqualFold(plain(h.Words), plain(k.Words)) ||
+			len(k.Bans) > 0 && !slices.ContainsFunc(k.Bans, func(b tool.Ban) bool { return !bans(h.Bans, b) })
+	})
+}
+
+// bans reports whether all bans b, or something that it is a question about.
+func bans(all []tool.Ban, b tool.Ban) bool {
+	denied := b
+	denied.Ask = false
+	return slices.Contains(all, b) || slices.Contains(all, denied)
 }
 
 // Constraints returns what the user forbade or required and has not lifted, and
@@ -104,14 +117,16 @@ func (a *Agent) lift(id string) error {
 // the reader did not find. What they did not say is none.
 func (a *Agent) proposed(found []event.Constrained) []event.Body {
 	var bodies []event.Body
+	held := a.state.Constraints()
 	for _, f := range found {
 		k, err := constraint.FromProposal(f.Words, a.said(f.Seq))
-		if err != nil || a.holds(k.Words) {
+		if err != nil || holds(held, k) {
 			continue
 		}
-		bodies = append(bodies, event.Constrained{
+		b := event.Constrained{
 			ID: a.state.NextConstraint(len(bodies)), Words: k.Words, Seq: f.Seq, Bans: k.Bans, By: f.By,
-		})
+		}
+		bodies, held = append(bodies, b), append(slices.Clip(held), b)
 	}
 	return bodies
 }

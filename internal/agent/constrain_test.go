@@ -117,6 +117,45 @@ func TestConstraintsOfACutTurnAreHeard(t *testing.T) {
 	}
 }
 
+// TestWhatIsSaidInOtherWordsBindsOnce: what a constraint that holds bans already is no
+// other one, and what it does not is.
+func TestWhatIsSaidInOtherWordsBindsOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		said []string
+		want []string
+	}{
+		"the same ban":      {[]string{"Do not push.", "never push", "不要推送"}, []string{"Do not push"}},
+		"in one message":    {[]string{"Do not push. I mean it: never push."}, []string{"Do not push"}},
+		"asked about too":   {[]string{"do not push", "Do not push without my OK."}, []string{"do not push"}},
+		"denied too":        {[]string{"Do not push without my OK.", "do not push"}, []string{"Do not push without my OK", "do not push"}},
+		"a part of it":      {[]string{"Don't touch a.go or b.go.", "leave b.go alone"}, []string{"Don't touch a.go or b.go"}},
+		"more than it":      {[]string{"leave b.go alone", "Don't touch a.go or b.go."}, []string{"leave b.go alone", "Don't touch a.go or b.go"}},
+		"with an exception": {[]string{"Don't touch src/ except src/a.go.", "don't touch src/"}, []string{"Don't touch src/ except src/a.go", "don't touch src/"}},
+		"only words":        {[]string{"keep the signatures as they are", "keep the names as they are"}, []string{"keep the signatures as they are", "keep the names as they are"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var replies []string
+			for range tt.said {
+				replies = append(replies, "say: yes")
+			}
+			r := newRig(t, options{script: steps(replies...)})
+			for _, said := range tt.said {
+				if err := r.Turn(t.Context(), agent.Input{Text: said}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var got []string
+			held, _ := r.Constraints()
+			for _, k := range held {
+				got = append(got, k.Words)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 // TestR254_ABanThatDoesNotHoldCostsNoNote: it is asked for once more; where that brings
 // nothing better, what was ruled out stays, and is said to be unenforced.
 func TestR254_ABanThatDoesNotHoldCostsNoNote(t *testing.T) {

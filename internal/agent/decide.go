@@ -60,6 +60,19 @@ func (a *Agent) remembered(p tool.Plan, action *tool.Action) (rules []string) {
 	return rules
 }
 
+// banned reports whether t, which cannot be prepared, would do what the user or a note
+// forbids. It is taken for prepared then: to mend what it failed by would be in vain.
+func (r *round) banned(t *task) bool {
+	if len(t.failure.Parts) == 0 {
+		return false
+	}
+	t.action = &tool.Action{Parts: t.failure.Parts, Summary: t.call.Tool + " " + t.failure.Parts[0].Name}
+	if d := r.judge(r.planned(t), t.action); d.Verdict != policy.Deny || d.Ban == "" {
+		t.action = nil
+	}
+	return t.action != nil
+}
+
 // decide applies policy to t's plan. What needs no person is one append.
 func (r *round) decide(t *task) error {
 	d := r.judge(t.plan, t.action)

@@ -187,10 +187,10 @@ func (r *round) begin(t *task) error {
 	if len(t.waits) > 0 || t.alone { // the world has moved
 		r.prepare(r.ctx, t)
 	}
-	if t.failure != nil {
+	switch {
+	case t.failure != nil && !r.banned(t):
 		return r.finish(t, tool.Failed(t.failure))
-	}
-	if r.exceeds(t) && !r.ready(t) {
+	case t.failure == nil && r.exceeds(t) && !r.ready(t):
 		return nil
 	}
 	t.plan = r.planned(t)

@@ -87,9 +87,7 @@ func (f *changer) action(ctx context.Context, in tool.Input, work maker) (*tool.
 	for n := range intents {
 		intents[n].Result = diff.Digests[intents[n].Path]
 		c.revisions[n].Result = intents[n].Result
-		parts = append(parts, tool.Part{Name: intents[n].Path, Effects: effect.Set{
-			{Kind: effect.Read, On: intents[n].Path}, {Kind: effect.Write, On: intents[n].Path},
-		}})
+		parts = append(parts, changing(intents[n].Path))
 	}
 	for _, dir := range c.reads {
 		parts = append(parts, tool.Part{Name: dir, Effects: effect.Set{{Kind: effect.Read, On: dir, Tree: true}}})
@@ -110,6 +108,17 @@ func (f *changer) action(ctx context.Context, in tool.Input, work maker) (*tool.
 		a.Summary = oneLine(c.verb + " (you changed the same lines: you will be asked)")
 	}
 	return a, nil
+}
+
+// changing is what a change of a file does.
+func changing(path string) tool.Part {
+	return tool.Part{Name: path, Effects: effect.Set{{Kind: effect.Read, On: path}, {Kind: effect.Write, On: path}}}
+}
+
+// of says of f that a change of t failed by it.
+func (t target) of(f *tool.Failure) *tool.Failure {
+	f.Parts = []tool.Part{changing(t.Path)}
+	return f
 }
 
 // do makes c. If a file is not as c was made against, it is worked out afresh:

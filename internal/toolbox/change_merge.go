@@ -34,10 +34,10 @@ func (f *changer) target(ctx context.Context, path string, seen map[string]strin
 		f.shown.put(text.Digest, text.Content)
 		return t, nil
 	case "":
-		return target{}, &tool.Failure{
+		return target{}, t.of(&tool.Failure{
 			Kind: tool.NotRead, Message: "File not read. You must read before editing.",
 			Hint: "read " + text.Path + ", then send the call again",
-		}
+		})
 	}
 	base, ok := f.base(t.known)
 	if !ok {
@@ -65,10 +65,10 @@ func (f *changer) base(digest string) (string, bool) {
 }
 
 func (t target) stale() *tool.Failure {
-	return &tool.Failure{
+	return t.of(&tool.Failure{
 		Kind: tool.Stale, Message: "File changed since last read: " + t.Path,
 		Hint: readAgain, Detail: staleDetail(t.known, t.Digest),
-	}
+	})
 }
 
 // revise is the revision that splices of the base come to in the file as it is

@@ -47,7 +47,7 @@ func (f *changer) editing(ctx context.Context, path string, edits []replacement,
 		}
 		e := editor{overlay: over(t.base)}
 		if f := e.all(edits); f != nil {
-			return change{}, f
+			return change{}, t.of(f)
 		}
 		v, err := t.revise(e.splices(), settle)
 		if err != nil {

@@ -93,7 +93,7 @@ func (f *changer) patchedFile(ctx context.Context, p filePatch, seen map[string]
 	}
 	splices, rungs, notes, failure := p.land(t.base)
 	if failure != nil {
-		return nil, nil, failure
+		return nil, nil, t.of(failure)
 	}
 	if p.op == removeFile {
 		v, err := removed(t, p, splices)

@@ -9,6 +9,10 @@ type Failure struct {
 	Hint    string          `json:"suggested_action,omitempty"` // the next step to try
 	Retry   bool            `json:"retryable"`                  // the same call may succeed later
 	Detail  json.RawMessage `json:"detail,omitempty"`
+
+	// Parts are what the call was to do, as far as Prepare knew it when it failed: what
+	// is forbidden is said to be, whatever else is wrong with it. They are not recorded.
+	Parts []Part `json:"-"`
 }
 
 func (f *Failure) Error() string { return f.Message }
