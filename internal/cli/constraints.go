@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -77,6 +78,20 @@ func (st store) heldTo(id string) ([]event.Constrained, []event.Note, error) {
 		}
 	}
 	return state.Constraints(), state.RuledOut(), nil
+}
+
+// lifted returns the words of what a person lifted in session id under that name, ""
+// if they lifted nothing that was called so.
+func (st store) lifted(id, what string) (words string, err error) {
+	for e, err := range journal.Read(st.path(id)) {
+		if err != nil {
+			return "", fmt.Errorf("session %s: %w", id, err)
+		}
+		if b, ok := e.Body.(event.Constrained); ok && b.Lifted && b.ID == what {
+			words = b.Words
+		}
+	}
+	return words, nil
 }
 
 // liftable returns what --lift can be, for completion.
@@ -165,8 +180,13 @@ func showHeld(constraints []event.Constrained, notes []event.Note) string {
 // tellLifting says how a constraint is lifted, where the user seems to think that
 // words do.
 func (r *rig) tellLifting(words string) {
-	if constraints, _ := r.agent.Constraints(); len(constraints) > 0 && constraint.Permits(words) {
-		id := constraints[len(constraints)-1].ID
+	constraints, _ := r.agent.Constraints()
+	var held []string
+	for _, k := range constraints {
+		held = append(held, k.Words)
+	}
+	if which, ok := constraint.Permits(words, held); ok {
+		id := constraints[which].ID
 		r.ui.Say("words lift no constraint; /lift " + id + ", or `belay constraints --lift " + id + "`, does. These hold:\n" + showHeld(constraints, nil))
 	}
 }
@@ -179,6 +199,9 @@ func (s System) lift(ctx context.Context, st store, id, dir, what string) error 
 	}
 	if !slices.ContainsFunc(constraints, func(k event.Constrained) bool { return k.ID == what }) &&
 		!slices.ContainsFunc(notes, func(n event.Note) bool { return n.ID == what }) {
+		if words, err := st.lifted(id, what); err != nil || words != "" {
+			return cmp.Or(err, usage("constraint %s is lifted already: %q", what, oneLine(words, 100)))
+		}
 		return usage("session %s has no constraint %s; `belay constraints` lists them", id, oneLine(what, 40))
 	}
 	if dir, err = s.workplace(st, id, dir); err != nil {

@@ -93,7 +93,7 @@ func (t *talking) lift(id string) {
 	done, err := t.agent.Lift(id)
 	switch {
 	case errors.Is(err, session.ErrInvalid):
-		t.ui.Say("there is no constraint " + id + "; /constraints lists them")
+		t.ui.Say("no constraint that holds is called " + id + "; /constraints lists them")
 	case err != nil:
 		t.ui.Say(err.Error())
 	case !done:

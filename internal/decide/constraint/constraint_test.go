@@ -100,14 +100,22 @@ func TestFromProposal(t *testing.T) {
 	}
 }
 
-func TestPermits(t *testing.T) {
-	for text, want := range map[string]bool{
-		"You may push now.": true, "现在可以推送了": true, "feel free to touch api/": true,
-		"Push it.": false, "may I push now?": false, "do not push": false,
+// TestPermitsNamesWhatIsMeant: the constraint that has most in common with what is
+// allowed, not the newest one.
+func TestPermitsNamesWhatIsMeant(t *testing.T) {
+	held := []string{"do not touch the public API in api/", "no git pushes", "不要运行数据库迁移", "don't edit web/app.ts", "keep the names as they are", "不要提交"}
+	for text, want := range map[string]int{
+		"You may touch the API now.": 0, "ok, you can edit api/ again": 0, "You may push now.": 1, "Feel free to push it": 1, "Pushing: you may do that now": 1, "现在可以跑数据库迁移了": 2, "go ahead and change app.ts": 3,
+		"you can change the names after all": 4, "可以提交了": 5, "You may do it now": 5,
+		"Push it.": -1, "may I push now?": -1, "do not push": -1,
 	} {
-		if Permits(text) != want {
-			t.Errorf("%q permits: %v", text, !want)
+		got, ok := Permits(text, held)
+		if ok != (want >= 0) || ok && got != want {
+			t.Errorf("%q permits %d, %v, not %d", text, got, ok, want)
 		}
+	}
+	if _, ok := Permits("You may push now.", nil); ok {
+		t.Error("nothing holds, and something is permitted")
 	}
 }
 
