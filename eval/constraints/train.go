@@ -19,8 +19,8 @@ const (
 	shrinks = 1e-3 // by which weights are drawn to 0
 	dropped = 0.4  // of the features
 	rare    = 2    // a feature that is there less often is not learned
-	least   = 8    // a weight of fewer hundredths is none
-	leastOf = 12   // one for a kind, which is easily told
+	least   = 9    // a weight of fewer hundredths is none
+	leastOf = 14   // one for a kind, which is easily told
 )
 
 // An example is a part of a text: its features by number, and what is to be learned
