@@ -137,7 +137,7 @@ func parts(words string) (all []string) {
 				end = at
 			}
 		case '不', '别', '勿':
-			if endsAny(words[from:at], []string{"之前", "以前"}) {
+			if endsAny(words[from:at], []string{"之前", "以前", "同意", "允许", "批准", "确认", "点头", "许可"}) && roleOf(words[from:at]) != demands {
 				end = at
 			}
 		}

@@ -57,6 +57,9 @@ func (d deed) replaced(words string) (bans []tool.Ban) {
 	fine := []string{"instead", "of", "rather", "than", "always", "而不是", "而"}
 	for _, t := range tokens(words) {
 		if !isProgram(t.text) {
+			if among(t.verb, "use", "using", "prefer", "用") { // uv
+				fine = append(fine, strings.ToLower(t.text))
+			}
 			continue
 		}
 		fine = append(fine, t.text)

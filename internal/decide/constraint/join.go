@@ -76,6 +76,8 @@ func together(text string, b, c chunk, before, binds bool) bool {
 		return true
 	}
 	switch {
+	case before && c.mark == "," && startsAny(second, []string{"for "}): // use uv, not pip, for scripts/
+		return true
 	case before && (bounds(second) || spares(second) || onlyNames(second)), binds && spares(first):
 		return true
 	case binds && bounds(first) && !finishes(first):

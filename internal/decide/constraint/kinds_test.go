@@ -87,7 +87,7 @@ var kinds = []kind{
 			"不要推送，除非我同意", "除非我同意，否则不要推送", "没有我的同意不要推送", "未经我允许不要推送", "我不点头就不要推送", "不要推送除非我点头",
 			"Unless I say so, don't push", "don't push unless I ask you to", "Do not push without my OK.", "Without my approval, don't push",
 		},
-		map[string][]tool.Ban{"除非测试通过，否则不要推送": nil, "Unless the tests pass, don't push": nil},
+		map[string][]tool.Ban{"除非测试通过，否则不要推送": nil, "没我同意别改任何代码": {{Rule: "Edit(**)", Ask: true}}, "未经我允许不要删任何文件": {{Rule: "Edit(**)", Removes: true, Ask: true}}, "Unless the tests pass, don't push": nil},
 	},
 	{
 		"negations that are no not, of pushing", ofPushes,
@@ -133,7 +133,7 @@ var kinds = []kind{
 			"use pnpm, not npm", "Use pnpm instead of npm.", "use pnpm rather than npm", "pnpm, not npm, please", "Always use pnpm and not npm", "don't use npm, use pnpm",
 			"用 pnpm，不要用 npm", "用 pnpm 不要用 npm", "用 pnpm 而不是 npm", "用 pnpm 别用 npm",
 		},
-		map[string][]tool.Ban{"use pnpm for the docs, not npm": nil, "use date-fns, not dayjs": nil, "use pnpm": nil, "Is it common to use pnpm, not npm?": nil},
+		map[string][]tool.Ban{"use pnpm for the docs, not npm": nil, "use date-fns, not dayjs": nil, "use pnpm": nil, "Use uv, not pip.": bansOf("Bash(pip **)"), "用 uv，不要用 pip": bansOf("Bash(pip **)"), "use uv, not pip, for scripts/": nil, "Is it common to use pnpm, not npm?": nil},
 	},
 	{
 		"the only files, in a list", allBut("{**/a.go,b/c.go}"),
