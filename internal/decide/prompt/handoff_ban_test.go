@@ -1,0 +1,43 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/belay-agent/belay/internal/decide/policy"
+)
+
+// TestR254_ABanOfANoteIsNeverForAllWork: whatever spelling a model finds for it, a
+// note does not stop the work, and no pattern of one takes long to match.
+func TestR254_ABanOfANoteIsNeverForAllWork(t *testing.T) {
+	wide := []string{
+		"Edit(**/*a*)", "Edit([!q]*/**)", "Edit(**/[a-z]*)", "Edit({*,x})", "Edit({**,api.go})", "Edit(*{,.go})", "Edit(**/*.{go,js})", "Edit(a*)", `Edit(\**)`,
+		"Edit({api,{src,**}}/**)", "Edit(src/**)", "Read(internal/**)", "Edit(./**)", "Edit(.*)", "Edit(**/.*/**)",
+		"Edit(" + strings.Repeat("{a,a}", 40) + "b)", "Edit(" + strings.Repeat("a", 400) + ")",
+		"Bash(go [a-z]* **)", "Bash(go {test,build})", "Bash(go ?* **)", "Bash({go,npm} test)", "Bash(/usr/bin/go test)", `Bash("go" test)`, `Bash(\go test)`,
+		"Bash(GO111MODULE=on go **)", "Bash($x)", "Bash(|)", "Bash(;)", "Bash(>)", "Bash(find **)", "Bash(rg **)", "Bash(X=1)", "Test(./...)",
+	}
+	for _, rule := range wide {
+		r, err := policy.ParseRule(rule, policy.Deny, policy.FromConstraint)
+		if err == nil && !tooWide(r) {
+			t.Errorf("%s is taken", rule)
+		}
+	}
+	for _, rule := range []string{
+		"Edit(api.go)", "Edit(a)", "Edit(src/main.go)", "Edit(internal/lexer/**)", "Edit(**/legacy_*.go)", "Edit({api,lexer}.go)", "Edit(.github/**)", "Edit(数据/**)",
+		"Bash(npm install left-pad)", "Bash(go test -race ./...)", "Bash(git commit **)", "Bash(go generate **)", "Bash(tsc **)", "Bash(python gen.py)",
+	} {
+		r, err := policy.ParseRule(rule, policy.Deny, policy.FromConstraint)
+		if err != nil || tooWide(r) {
+			t.Errorf("%s is refused: %v", rule, err)
+		}
+	}
+	for text, want := range map[string]bool{
+		"err != nil": true, "func main()": true, "func(": true, "fmt.Println(": true, "return nil": true, "测试": true,
+		"left-pad": false, "github.com/pkg/errors": false, "api.go": false, "sync.Pool": false,
+	} {
+		if got := allCommon(text); got != want {
+			t.Errorf("%q is in all work: %v", text, got)
+		}
+	}
+}
