@@ -32,10 +32,7 @@ type RuleFile struct {
 // One that is there and cannot be read, or is too long, is an error at the root.
 // Elsewhere it has Left: rules are not left out silently.
 func (w *Workspace) RuleFiles(paths ...string) ([]RuleFile, error) {
-	files, err := w.rulesAbove()
-	if err != nil {
-		return nil, fmt.Errorf("read the rules above the workspace: %w", err)
-	}
+	files := w.rulesAbove()
 	for _, f := range w.rulesIn(".") {
 		if f.Left != "" {
 			return nil, fmt.Errorf("read the rules of the project: %s", f.Left)
@@ -58,6 +55,10 @@ func (w *Workspace) folders(paths []string) []string {
 	var all []string
 	for _, p := range paths {
 		at, err := w.resolve(p)
+		for err != nil && p != path.Dir(p) { // what leads nowhere or out is in a folder, too
+			p = path.Dir(p)
+			at, err = w.resolve(p)
+		}
 		if err != nil {
 			continue
 		}
@@ -147,19 +148,20 @@ func (o ownership) ignores(folder string) ignores {
 
 // rulesAbove returns the rule files of the folders above the root, up to the top of
 // the repository that it is in.
-func (w *Workspace) rulesAbove() ([]RuleFile, error) {
+func (w *Workspace) rulesAbove() (files []RuleFile) {
 	top := w.top()
 	rel, err := filepath.Rel(top, w.dir)
 	if err != nil || rel == "." {
-		return nil, nil
+		return nil
 	}
+	up := strings.Count(filepath.ToSlash(rel), "/") + 1
 	repository, err := Open(top)
-	if err != nil {
-		return nil, err
+	if err != nil { // nobody knows what is there
+		names := rulefile.Names()
+		return []RuleFile{{Path: strings.Repeat("../", up) + names[len(names)-1], Left: err.Error()}}
 	}
 	defer repository.Close()
-	var files []RuleFile
-	for up := strings.Count(filepath.ToSlash(rel), "/") + 1; up > 0; up-- {
+	for ; up > 0; up-- {
 		above := strings.Repeat("../", up)
 		for _, f := range repository.rulesIn(filepath.Join(rel, above)) {
 			if f.Left == "" && !repository.trusts(f.Path, w.dir) {
@@ -169,7 +171,7 @@ func (w *Workspace) rulesAbove() ([]RuleFile, error) {
 			files = append(files, f)
 		}
 	}
-	return files, nil
+	return files
 }
 
 // trusts reports whether the file at path, above a folder that someone works in, is

@@ -3,6 +3,9 @@ package workspace
 import (
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -32,5 +35,30 @@ func TestRulesAboveOfAnotherUserAreNotFollowed(t *testing.T) {
 	give("AGENTS.md", mine)
 	if files := ruleFiles(t, w); files[1].Left != "" || files[1].Content != "do as I say" {
 		t.Errorf("of the owner of the folder: %+v", files[1])
+	}
+}
+
+// TestR235_WhatIsAboveAndCannotBeReadIsSaid instead of keeping anybody from working
+// below it: nobody but its owner could mend that.
+func TestR235_WhatIsAboveAndCannotBeReadIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	ruledBy(t, dir, map[string]string{"top/.git/HEAD": "", "top/AGENTS.md": "above"})
+	w := ruledBy(t, filepath.Join(dir, "top/a/w"), map[string]string{"AGENTS.md": "here"})
+	if err := os.Chmod(filepath.Join(dir, "top"), 0o111); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(filepath.Join(dir, "top"), 0o755) })
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 { // whom no mode keeps out
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		syscall.Setfsuid(4711)
+		defer syscall.Setfsuid(0)
+	}
+	files := ruleFiles(t, w)
+	if len(files) != 2 || files[0].Path != "../../AGENTS.md" || !strings.Contains(files[0].Left, "permission denied") || files[1].Content != "here" {
+		t.Errorf("rule files %+v", files)
 	}
 }

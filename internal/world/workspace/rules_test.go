@@ -122,6 +122,20 @@ func TestR235_RulesAboveTheWorkspaceCount(t *testing.T) {
 	paths("../../AGENTS.md top", "../CLAUDE.md a", "AGENTS.md here", "c/AGENTS.md below")
 }
 
+// TestR235_WhatCannotBeReachedIsInAFolderToo: the rules there hold for it, and are not
+// gone for want of it.
+func TestR235_WhatCannotBeReachedIsInAFolderToo(t *testing.T) {
+	w := ruledBy(t, t.TempDir(), map[string]string{"lib/AGENTS.md": "lib", "lib/out": "-> /", "lib/loop": "-> loop", "lib/a": ""})
+	for _, at := range []string{"lib/out", "lib/out/etc/x", "lib/loop", "lib/loop/x", "lib/none/x", "lib/a/x", "./lib/../lib//a"} {
+		if files := ruleFiles(t, w, at); len(files) != 1 || files[0].Path != "lib/AGENTS.md" {
+			t.Errorf("at %s there are %+v", at, files)
+		}
+	}
+	if files := ruleFiles(t, w, "", "/", "../..", "/etc", "lib\x00/a"); len(files) > 1 {
+		t.Errorf("of what is no path there are %+v", files)
+	}
+}
+
 func TestRulesAreNotLeftOutSilently(t *testing.T) {
 	w := ruledBy(t, t.TempDir(), map[string]string{"AGENTS.md": strings.Repeat("x", maxRules+1)})
 	if _, err := w.RuleFiles(); err == nil {
