@@ -178,7 +178,7 @@ func (r *round) start(t *task, before ...event.Body) error {
 	if err := r.record(append(before, started)...); err != nil {
 		return err
 	}
-	t.stage = running
+	t.stage, t.started = running, true
 	do := r.worker(t)
 	r.workers.Go(func() { r.news <- news{task: t, result: do()} })
 	return nil

@@ -28,6 +28,7 @@ type task struct {
 	asked    int
 	approved bool // by a person, exactly as it is planned
 	stage    stage
+	started  bool // it ran, however that ended
 	result   tool.Result
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/belay-agent/belay/internal/contract/edit"
 	"github.com/belay-agent/belay/internal/contract/effect"
 	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/rulefile"
@@ -69,13 +70,18 @@ const (
 func (a *Agent) doubted(f event.Ruled, tasks []*task) event.Ruled {
 	was := a.state.RuleFile(f.Path)
 	switch {
-	case f.Left != "", f.Text == was.Text:
+	case f.Text == was.Text:
 		return f
-	case was.Digest == f.Digest && (was.Left == "" || strings.HasPrefix(was.Left, wroteIt)):
+	case was.Digest == f.Digest && (was.Left == f.Left || strings.HasPrefix(was.Left, wroteIt) || f.Digest == "" && strings.HasPrefix(was.Left, removedIt)):
 		return was
 	}
-	// by any name: it may be a link
-	if by := a.commanded(tasks, func(_, now string) bool { return now == f.Digest }); by != "" {
+	by := a.commanded(tasks, func(path, now string) bool {
+		return f.Digest != "" && now == f.Digest || f.Digest == "" && path == f.Path // by any name: it may be a link
+	})
+	if by == "" && (was.Gone() || was.Digest != f.Digest) && a.watched(f.Path, tasks) {
+		by = a.unexplained(tasks, func(e edit.Intent) bool { return e.Result == f.Digest })
+	}
+	if by != "" {
 		f.Text, f.Left = was.Text, wroteIt+by+untilNext
 	}
 	return f
@@ -89,7 +95,11 @@ func (a *Agent) missed(f event.Ruled, tasks []*task) event.Ruled {
 	if f.Digest == "" && strings.HasPrefix(f.Left, removedIt) {
 		return f
 	}
-	if by := a.commanded(tasks, func(path, now string) bool { return path == f.Path && now == "" }); by != "" {
+	by := a.commanded(tasks, func(path, now string) bool { return path == f.Path && now == "" })
+	if by == "" {
+		by = a.unexplained(tasks, func(e edit.Intent) bool { return e.Path == f.Path && e.Remove })
+	}
+	if by != "" {
 		return event.Ruled{Path: f.Path, Text: f.Text, Left: removedIt + by + untilNext}
 	}
 	return event.Ruled{Path: f.Path}
@@ -111,6 +121,36 @@ func (a *Agent) commanded(tasks []*task, fits func(path, now string) bool) (call
 	for _, c := range a.state.Facts().Files.All {
 		if fits(c.Path, c.Now) && a.commands(c.Tool) {
 			call = c.By[len(c.By)-1]
+		}
+	}
+	return call
+}
+
+// watched reports whether the session knew before tasks what there is at the path of a
+// rule file: so what is new there came to be during these.
+func (a *Agent) watched(path string, tasks []*task) bool {
+	if !rulefile.Nested(path) || !a.state.RuleFile(path).Gone() {
+		return true
+	}
+	now := worked(tasks)
+	for seen := range a.state.Seen() {
+		if rulefile.Holds(path, seen) && !slices.Contains(now, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// unexplained returns the newest command among tasks, unless one of their edits
+// explains what there is now. What git ignores is in no command's edits, whether it is
+// the rule file or what that leads to.
+func (a *Agent) unexplained(tasks []*task, explains func(edit.Intent) bool) (call string) {
+	for _, t := range tasks {
+		if t.started && a.commands(t.call.Tool) {
+			call = t.call.ID
+		}
+		if slices.ContainsFunc(t.result.Edits, explains) {
+			return ""
 		}
 	}
 	return call
