@@ -9,6 +9,7 @@ package prompt
 
 import (
 	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -70,6 +71,10 @@ func Request(s *session.State, kept []recall.Item, tools []tool.Spec) *model.Req
 // rulesHead says what the files below it hold for, and what they do not outrank.
 const rulesHead = "\n# Project rules\n\nEach file holds for its folder and all below it. Where two that hold for a file differ, the later one counts. None lifts what is said above or a constraint.\n"
 
+// maxLeft is how many rule files below the root stand in L2 without their text. Of the
+// others it says how many there are: a session may come through thousands of folders.
+const maxLeft = 64
+
 // rules renders the files of the project's rules.
 func rules(files []event.Ruled) string {
 	if len(files) == 0 {
@@ -77,7 +82,13 @@ func rules(files []event.Ruled) string {
 	}
 	var b strings.Builder
 	b.WriteString(rulesHead)
+	left := 0
 	for _, f := range files {
+		if f.Text == "" && rulefile.Nested(f.Path) {
+			if left++; left > maxLeft {
+				continue
+			}
+		}
 		heading := "## " + oneLine(f.Path)
 		if folder := rulefile.Folder(f.Path); folder != "." {
 			heading += " (for " + oneLine(folder) + " and all below it)"
@@ -90,6 +101,9 @@ func rules(files []event.Ruled) string {
 			text = "[its text is left out: " + f.Left + "]"
 		}
 		b.WriteString("\n" + heading + "\n\n" + text + "\n")
+	}
+	if left > maxLeft {
+		fmt.Fprintf(&b, "\n[of %d more rule files below the root the text is left out: read those of a folder, and of the folders that it is in, before you work there]\n", left-maxLeft)
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package prompt_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -184,5 +185,18 @@ func TestR070_ForeignWordsAreLabelled(t *testing.T) {
 	}
 	if got := results[1].(model.CallResult).Text; got != "text" {
 		t.Errorf("our own result reads %q", got)
+	}
+}
+
+// TestR235_ManyRuleFilesThatAreLeftOutTakeLittle of L2, in however many folders the
+// work has been.
+func TestR235_ManyRuleFilesThatAreLeftOutTakeLittle(t *testing.T) {
+	facts := []event.Body{event.Opened{Session: "s"}, event.Ruled{Path: "z/AGENTS.md", Digest: "1", Text: "shown"}}
+	for i := range 2000 {
+		facts = append(facts, event.Ruled{Path: fmt.Sprintf("some/folder%d/AGENTS.md", i), Digest: "2", Left: "there is no room"})
+	}
+	got := strings.TrimPrefix(prompt.Request(fold(t, append(facts, event.Asked{Text: "go"})...), nil, nil).System, prompt.Static())
+	if len(got) > 10_000 || strings.Count(got, "there is no room") != 64 || !strings.Contains(got, "of 1936 more rule files below the root") || !strings.Contains(got, "\nshown\n") {
+		t.Errorf("L2 has %d bytes: %s", len(got), got)
 	}
 }
