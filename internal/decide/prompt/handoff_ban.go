@@ -7,7 +7,9 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/contract/pattern"
+	"github.com/belay-agent/belay/internal/contract/tool"
 	"github.com/belay-agent/belay/internal/decide/policy"
 )
 
@@ -37,6 +39,12 @@ func (r *reader) wrongBan(rule, text, call string) string {
 		}
 	}
 	return ""
+}
+
+// lifted reports whether a person lifted ban: no note in other words brings it back.
+func (r *reader) lifted(ban tool.Ban) bool {
+	bans := func(n event.Note) bool { return slices.Contains(n.Bans, ban) }
+	return slices.ContainsFunc(r.state.Notes(), bans) && !slices.ContainsFunc(r.state.RuledOut(), bans)
 }
 
 // allCommon reports whether text has words, and only such as most work has.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/belay-agent/belay/internal/contract/event"
 	"github.com/belay-agent/belay/internal/decide/policy"
 )
 
@@ -38,6 +39,30 @@ func TestR254_ABanOfANoteIsNeverForAllWork(t *testing.T) {
 	} {
 		if got := allCommon(text); got != want {
 			t.Errorf("%q is in all work: %v", text, got)
+		}
+	}
+}
+
+// TestR254_NoNoteBringsBackWhatAPersonLifted, in whatever words: they would lift it
+// after each compaction.
+func TestR254_NoNoteBringsBackWhatAPersonLifted(t *testing.T) {
+	r := worked(t)
+	for _, tt := range []struct {
+		text   string
+		lift   bool
+		banned int
+	}{{"no left-pad", false, 1}, {"still no left-pad", true, 1}, {"left-pad is out", false, 0}} {
+		r.add(event.Asked{Text: "left-pad?"})
+		got := ReadHandoff(&r.State, r.Seq(), answered(note(map[string]any{"kind": "decision", "status": "rejected", "text": tt.text, "forbids": []forbid{{Text: "left-pad"}}})))
+		if len(got.Notes) != 1 || len(got.Notes[0].Bans) != tt.banned || len(got.Complaints) > 0 {
+			t.Errorf("of %q there are %+v", tt.text, got)
+		}
+		r.add(event.Stopped{Reason: "end"})
+		r.judged(2_000, got.Notes...)
+		for _, n := range r.RuledOut() {
+			if tt.lift {
+				r.add(event.Constrained{ID: n.ID, Lifted: true, By: event.ByPerson})
+			}
 		}
 	}
 }

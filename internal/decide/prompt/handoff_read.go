@@ -130,7 +130,7 @@ func (r *reader) take(i int, n noted) {
 	for _, f := range n.Forbids {
 		if wrong := r.wrongBan(f.Rule, f.Text, f.Call); wrong != "" {
 			r.complain("note %d (%s): forbids: %s", i+1, n.Kind, wrong)
-		} else if ban, ok := r.ban(f.Rule, f.Text, f.Call); ok {
+		} else if ban, ok := r.ban(f.Rule, f.Text, f.Call); ok && !r.lifted(ban) {
 			note.Bans = append(note.Bans, ban)
 		}
 	}
