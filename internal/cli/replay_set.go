@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -24,11 +26,10 @@ func (s System) change(setting string, o *agent.Options) (replay.Change, error) 
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(s.dir(), file)
 		}
-		b, err := os.ReadFile(file)
-		if err != nil {
+		var err error
+		if value, err = readSetting(file); err != nil {
 			return c, usage("--set %s: %v", key, err)
 		}
-		value = string(b)
 	}
 	switch place, name, _ := strings.Cut(key, "."); {
 	case key == "system" && value != "":
@@ -55,4 +56,22 @@ func (s System) change(setting string, o *agent.Options) (replay.Change, error) 
 		return c, usage("--set %s: it cannot be changed; what can: system, rules.PATH, tools.NAME, effort, compact_at", key)
 	}
 	return c, nil
+}
+
+// maxSetting bounds the bytes of a file that a setting is read from. It is more than
+// any model takes.
+const maxSetting = 4 << 20
+
+// readSetting returns what is in file, which may be a pipe.
+func readSetting(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSetting+1))
+	if err == nil && len(b) > maxSetting {
+		err = fmt.Errorf("%s is larger than %d KiB", file, maxSetting>>10)
+	}
+	return string(b), err
 }
