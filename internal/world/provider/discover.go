@@ -65,13 +65,18 @@ func FindLocal(ctx context.Context, client *http.Client, urls map[string]string)
 			found <- l
 		}()
 	}
-	var all []Local
+	answered := make(map[string]*Local)
 	for range urls {
 		if l := <-found; l != nil {
+			answered[l.Server] = l
+		}
+	}
+	var all []Local
+	for _, name := range Locals() {
+		if l := answered[name]; l != nil {
 			all = append(all, *l)
 		}
 	}
-	slices.SortFunc(all, func(a, b Local) int { return slices.Index(Locals(), a.Server) - slices.Index(Locals(), b.Server) })
 	return all
 }
 
