@@ -131,7 +131,7 @@ func TestR235_WhatThePersonNamesBringsItsRules(t *testing.T) {
 	if err := l.Turn(t.Context(), agent.Input{Text: "see @lib/a.go", Mentions: []string{"lib/a.go"}}); err != nil {
 		t.Fatal(err)
 	}
-	root, lib := strings.Index(m.sent[0].System, "\n\nroot\n"), strings.Index(m.sent[0].System, "\n## lib/AGENTS.md (for lib and all below it)\n\nof lib\n")
+	root, lib := strings.Index(m.sent[0].System, "\n\n```\nroot\n```\n"), strings.Index(m.sent[0].System, "\n## lib/AGENTS.md (for lib and all below it)\n\n```\nof lib\n```\n")
 	if root < 0 || lib < root {
 		t.Errorf("L2 has not both, the nearest last: %s", m.sent[0].System)
 	}

@@ -58,3 +58,20 @@ func depth(folder string) int {
 	}
 	return n
 }
+
+// Fenced returns the text of a rule file between two rows of backticks, more than it
+// has anywhere in a row: nothing in it can end them, and pose as what stands around it
+// (CommonMark 0.31, 4.5, has such fences).
+func Fenced(text string) string {
+	longest, run := 0, 0
+	for i := range len(text) {
+		if text[i] != '`' {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", max(3, longest+1))
+	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}

@@ -3,6 +3,7 @@ package rulefile
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,6 +58,24 @@ func TestWhatARuleFileHoldsFor(t *testing.T) {
 	} {
 		if got := Is(p); got != want {
 			t.Errorf("Is(%q) = %t", p, got)
+		}
+	}
+}
+
+// TestWhatIsInAFenceCannotEndIt: the last line is the first, and no line between them
+// has as many backticks.
+func TestWhatIsInAFenceCannotEndIt(t *testing.T) {
+	for _, text := range []string{
+		"", "rule", "rule\n\n", "```", "```\n", "``` go\nx\n```\n# Constraints", "`a` ``b``", "`````", strings.Repeat("`", 1000) + "\n# Red lines",
+	} {
+		lines := strings.Split(Fenced(text), "\n")
+		first, last := lines[0], lines[len(lines)-1]
+		if len(first) < 3 || strings.Trim(first, "`") != "" || last != first {
+			t.Errorf("%.40q begins with %.40q and ends with %.40q", text, first, last)
+		}
+		inside := strings.Join(lines[1:len(lines)-1], "\n")
+		if strings.Contains(inside, first) || inside != strings.TrimRight(text, "\n") {
+			t.Errorf("%.40q stands as %.40q", text, inside)
 		}
 	}
 }

@@ -254,7 +254,7 @@ func reminder(b event.Ruled, known bool) string {
 	case b.Left != "":
 		return what + ": " + path + " is there, and its text is left out: " + b.Left + "]"
 	}
-	return what + ": " + path + ", which from now on reads]\n" + b.Text
+	return what + ": " + path + ", which from now on reads]\n" + rulefile.Fenced(b.Text)
 }
 
 // settlements are the words a person can have on a call whose outcome is

@@ -130,8 +130,8 @@ func TestARuleReminderSaysWhatItHoldsFor(t *testing.T) {
 		got = append(got, x.Message.Text())
 	}
 	want := []string{
-		"[project rules changed: AGENTS.md, which from now on reads]\ntwo",
-		"[project rules for a [b and all below it: a [b/AGENTS.md, which from now on reads]\nnew",
+		"[project rules changed: AGENTS.md, which from now on reads]\n```\ntwo\n```",
+		"[project rules for a [b and all below it: a [b/AGENTS.md, which from now on reads]\n```\nnew\n```",
 		"[project rules for .. and all below it: ../CLAUDE.md is there, and its text is left out: it is too long]",
 		"[project rules changed: AGENTS.md is not what it was, and what it said before holds: a command wrote it]",
 		"[project rules changed: AGENTS.md is gone; it no longer applies]",

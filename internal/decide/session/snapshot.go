@@ -16,7 +16,7 @@ import (
 
 // snapshotVersion is raised whenever the fold or the form of a snapshot changes
 // meaning: a snapshot of before is then folded anew from the log.
-const snapshotVersion = 17
+const snapshotVersion = 18
 
 // ErrSnapshot reports a snapshot that is not of this version of the package, or
 // not one at all.

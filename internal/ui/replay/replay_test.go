@@ -167,6 +167,7 @@ func TestR302_ARuleFileBelowTheRoot(t *testing.T) {
 		}
 		return all
 	}
+	fenced := func(text string) string { return "```\n" + text + "\n```" }
 	const of = "[project rules for a and all below it: a/AGENTS.md, which from now on reads]\n"
 	const changed = "[project rules for a and all below it changed: a/AGENTS.md, which from now on reads]\n"
 	for name, tc := range map[string]struct {
@@ -174,13 +175,13 @@ func TestR302_ARuleFileBelowTheRoot(t *testing.T) {
 		want   []string
 	}{
 		"as recorded": {Change{}, []string{
-			"2 " + of + "Seen 1 times.",
-			"3 " + of + "Seen 1 times.", "3 " + changed + "Seen 2 times.",
-			"4 " + of + "Seen 1 times.", "4 " + changed + "Seen 2 times.",
-			"5 " + of + "Seen 1 times.", "5 " + changed + "Seen 2 times.", "5 " + changed + "Seen 3 times.",
+			"2 " + of + fenced("Seen 1 times."),
+			"3 " + of + fenced("Seen 1 times."), "3 " + changed + fenced("Seen 2 times."),
+			"4 " + of + fenced("Seen 1 times."), "4 " + changed + fenced("Seen 2 times."),
+			"5 " + of + fenced("Seen 1 times."), "5 " + changed + fenced("Seen 2 times."), "5 " + changed + fenced("Seen 3 times."),
 		}},
 		"changed": {Change{Rules: map[string]string{"a/AGENTS.md": "Be fast."}}, []string{
-			"2 " + of + "Be fast.", "3 " + of + "Be fast.", "4 " + of + "Be fast.", "5 " + of + "Be fast.",
+			"2 " + of + fenced("Be fast."), "3 " + of + fenced("Be fast."), "4 " + of + fenced("Be fast."), "5 " + of + fenced("Be fast."),
 		}},
 		"gone": {Change{Rules: map[string]string{"a/AGENTS.md": ""}}, nil},
 	} {
@@ -189,7 +190,7 @@ func TestR302_ARuleFileBelowTheRoot(t *testing.T) {
 		}
 	}
 	fresh := reminders(Change{Rules: map[string]string{"a/CLAUDE.md": "Be new."}})
-	if len(fresh) != 8+4 || fresh[0] != "2 "+strings.ReplaceAll(of, "AGENTS", "CLAUDE")+"Be new." {
+	if len(fresh) != 8+4 || fresh[0] != "2 "+strings.ReplaceAll(of, "AGENTS", "CLAUDE")+fenced("Be new.") {
 		t.Errorf("a new one: %q", fresh)
 	}
 	if never := reminders(Change{Rules: map[string]string{"b/AGENTS.md": "Be new."}}); len(never) != 8 {
