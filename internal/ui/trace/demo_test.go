@@ -23,7 +23,13 @@ func (tb *tab) need(selector string, words ...string) {
 // open opens everything that is folded in the frame.
 func (tb *tab) open() {
 	tb.Helper()
-	for eval[bool](tb, "(() => { const all = [...document.querySelectorAll('#detail details:not([open]), .history details:not([open]), header details:not([open])')]; all.forEach(d => d.open = true); return all.length > 0 })()") {
+	for eval[bool](tb, `(() => {
+		const closed = [...document.querySelectorAll('#detail details:not([open]), .history details:not([open]), header details:not([open])')];
+		closed.forEach(d => d.open = true);
+		const more = [...document.querySelectorAll('#detail button.rest')];
+		more.forEach(b => b.click());
+		return closed.length + more.length > 0;
+	})()`) {
 		eval[bool](tb, "new Promise(r => setTimeout(() => r(true), 0))") // what opens is filled a moment later
 	}
 }
