@@ -13,9 +13,10 @@ const defaultCooldown = 300 * time.Second
 
 // A Limit reports that a turn reached one of its limits.
 type Limit struct {
-	What string // "steps", "tokens", "dollars", "time", "replies cut off", "steps that change nothing", "answers that say the same" or "overflow"
-	Max  string // as it is written: "1", "0.10", "10m0s"; of an overflow the tokens of the request
-	Err  error  // of an overflow: what the model said
+	What  string // "steps", "tokens", "dollars", "time", "replies cut off", "steps that change nothing", "answers that say the same" or "overflow"
+	Max   string // as it is written: "1", "0.10", "10m0s"; of an overflow the tokens of the request
+	Rules int    // of an overflow: the tokens of the rule files, if they are a third or more
+	Err   error  // of an overflow: what the model said
 }
 
 func (l *Limit) Error() string {
@@ -27,7 +28,11 @@ func (l *Limit) Error() string {
 	case limitLengths:
 		return l.Max + " replies in a row were cut off by the output limit of the model"
 	case limitOverflow:
-		return fmt.Sprintf("the request is too long for the model, and nothing more can be left out of its %s tokens: go on with a model that has a larger window, or say less at once: %v", l.Max, l.Err)
+		mend := "say less at once"
+		if l.Rules > 0 {
+			mend = fmt.Sprintf("shorten the project's rule files, which are about %d of them", l.Rules)
+		}
+		return fmt.Sprintf("the request is too long for the model, and nothing more can be left out of its %s tokens: go on with a model that has a larger window, or %s: %v", l.Max, mend, l.Err)
 	case limitSame:
 		return l.Max + " steps in a row repeated the same calls with the same results"
 	case limitWords:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/belay-agent/belay/internal/decide/prompt"
 	"github.com/belay-agent/belay/internal/decide/session"
 )
 
@@ -38,7 +39,11 @@ func (a *Agent) shorter(ctx context.Context, l *ladder, before int, why error) (
 			return done, err
 		}
 	}
-	return false, &Limit{What: limitOverflow, Max: fmt.Sprint(before), Err: why}
+	limit := &Limit{What: limitOverflow, Max: fmt.Sprint(before), Err: why}
+	if ruled := prompt.RuleTokens(a.state, a.speaker().Model.Name); ruled >= before/3 {
+		limit.Rules = ruled
+	}
+	return false, limit
 }
 
 // lessOutput asks for shorter replies where the window would then do, until the

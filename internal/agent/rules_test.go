@@ -235,3 +235,24 @@ func TestRulesThatACommandChangedStayAsTheyWere(t *testing.T) {
 	}
 	l.hasRuled("after a person removed one", "a/AGENTS.md gone")
 }
+
+// TestR235_R262_RulesThatAreTooLongAreSaidToBe, where a request has no room for
+// anything beside them.
+func TestR235_R262_RulesThatAreTooLongAreSaidToBe(t *testing.T) {
+	for tokens, named := range map[int]bool{30_000: true, 10: false} {
+		place := ruledPlace{"AGENTS.md": words("rule", tokens)}
+		l := newLong(t, &small{window: 20_000}, 20_000, func(o *agent.Options) { o.Rules = place.rules })
+		text := "go"
+		if !named {
+			text = words("please", 30_000)
+		}
+		err := l.turn(text)
+		limit, ok := errors.AsType[*agent.Limit](err)
+		if !ok || limit.What != "overflow" {
+			t.Fatalf("rules of %d tokens: it ended in %v", tokens, err)
+		}
+		if got := strings.Contains(err.Error(), "shorten the project's rule files"); got != named || got != (limit.Rules > 0) {
+			t.Errorf("rules of %d tokens: %v", tokens, err)
+		}
+	}
+}
