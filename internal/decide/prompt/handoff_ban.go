@@ -47,6 +47,24 @@ func (r *reader) lifted(ban tool.Ban) bool {
 	return slices.ContainsFunc(r.state.Notes(), bans) && !slices.ContainsFunc(r.state.RuledOut(), bans)
 }
 
+// canonical returns rule in one spelling: a path without detours, a command without
+// quotes with single spaces. So a ban is known again, as one that a person lifted.
+func canonical(rule string) string {
+	r, err := policy.ParseRule(rule, policy.Deny, policy.FromConstraint)
+	switch {
+	case err != nil:
+		return rule
+	case r.Pattern == "":
+	case r.Tool == "Bash" || r.Tool == "Test":
+		if !strings.ContainsAny(r.Pattern, "\"'\\") {
+			r.Pattern = strings.Join(strings.Fields(r.Pattern), " ")
+		}
+	default:
+		r.Pattern = path.Clean(r.Pattern)
+	}
+	return r.String()
+}
+
 // allCommon reports whether text has words, and only such as most work has.
 func allCommon(text string) bool {
 	if isCommon(strings.ToLower(strings.TrimSpace(text))) {

@@ -49,11 +49,21 @@ func TestR254_NoNoteBringsBackWhatAPersonLifted(t *testing.T) {
 	r := worked(t)
 	for _, tt := range []struct {
 		text   string
+		forbid forbid
 		lift   bool
 		banned int
-	}{{"no left-pad", false, 1}, {"still no left-pad", true, 1}, {"left-pad is out", false, 0}} {
+	}{
+		{"no left-pad", forbid{Text: "left-pad"}, false, 1},
+		{"still no left-pad", forbid{Text: "left-pad"}, true, 1},
+		{"left-pad is out", forbid{Text: "left-pad"}, false, 0},
+		{"not the API", forbid{Rule: "Edit(api.go)"}, true, 1},
+		{"keep the API", forbid{Rule: "Edit(./api.go)"}, false, 0},
+		{"the API stays", forbid{Rule: "Edit(lib/../api.go)"}, false, 0},
+		{"no fuzzing", forbid{Rule: "Bash(go test -fuzz **)"}, true, 1},
+		{"without fuzzing", forbid{Rule: "Bash(go  test -fuzz  **)"}, false, 0},
+	} {
 		r.add(event.Asked{Text: "left-pad?"})
-		got := ReadHandoff(&r.State, r.Seq(), answered(note(map[string]any{"kind": "decision", "status": "rejected", "text": tt.text, "forbids": []forbid{{Text: "left-pad"}}})))
+		got := ReadHandoff(&r.State, r.Seq(), answered(note(map[string]any{"kind": "decision", "status": "rejected", "text": tt.text, "forbids": []forbid{tt.forbid}})))
 		if len(got.Notes) != 1 || len(got.Notes[0].Bans) != tt.banned || len(got.Complaints) > 0 {
 			t.Errorf("of %q there are %+v", tt.text, got)
 		}

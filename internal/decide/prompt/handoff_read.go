@@ -255,7 +255,7 @@ func (r *reader) said(words string) int64 {
 func (r *reader) ban(rule, text, call string) (tool.Ban, bool) {
 	switch {
 	case rule != "":
-		return tool.Ban{Rule: rule}, true
+		return tool.Ban{Rule: canonical(rule)}, true
 	case text != "":
 		return tool.Ban{Text: text}, true
 	case call == "":

@@ -28,6 +28,11 @@ func Usable(s *session.State, m model.Info, tools []tool.Spec) int {
 	return max(0, Limit(m)-s.Calibrated(m.Name, head.HeadEstimate()))
 }
 
+// RuleTokens returns how many tokens the project's rules in L2 are to a model.
+func RuleTokens(s *session.State, model string) int {
+	return s.Calibrated(model, tool.EstimateTokens(rules(s.Ruled())))
+}
+
 // Fill returns how many tokens m has before it, and how many it may have: the
 // newest request with its reply, and Limit. What results have added since is not
 // in it.
