@@ -65,13 +65,14 @@ func canonical(rule string) string {
 	return r.String()
 }
 
-// allCommon reports whether text has words, and only such as most work has.
+// allCommon reports whether text has words, and only such as most work has. One with a
+// capital is another word: all work has function, and little has Function.
 func allCommon(text string) bool {
 	if isCommon(strings.ToLower(strings.TrimSpace(text))) {
 		return true
 	}
 	common := false
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		switch {
 		case isCommon(w):
 			common = true
@@ -216,6 +217,8 @@ func isCommon(name string) bool {
 		"with", "use", "new", "name", "value", "data", "file", "files", "path", "code", "fix", "add", "get", "set", "void", "async", "await", "module", "exports",
 		"require", "println", "print", "fmt", "assert", "ok", "src", "lib", "app", "index", "internal", "pkg", "cmd", "doc", "docs", "readme", "todo", "vet", "fmt.println",
 		"edit", "read", "write", "change", "http", "https", "com", "github", "github.com", "org", "install", "check", "lint", "测试", "代码", "文件", "函数", "错误":
+		return true
+	case "Test", "Error", "Errorf", "String", "Print", "Printf", "Println", "Main":
 		return true
 	}
 	return false
